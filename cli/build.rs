@@ -5,13 +5,13 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What code calls that is instrumented ahead.
+/// Classes that are called by code that was instrumented ahead.
 const AHEAD: [&str; 3] = [
     "trodden/Runtime.java",
     "stubs/java/lang/Trodden.java",
     "stubs/java/lang/TroddenAhead.java",
 ];
-/// What tells the agent in a JVM of tests when a test ends, for `trodden gate`.
+/// Classes that report the end of a test to the agent in a JVM of tests, for `trodden gate`.
 const LISTENER: [&str; 17] = [
     "trodden/listener/GateListener.java",
     "trodden/listener/Limits.java",
@@ -68,7 +68,7 @@ mod agent {
 
     /// Names a library that is there already, in place of a build.
     const GIVEN: &str = "TRODDEN_EMBED_AGENT";
-    /// What the agent is made of.
+    /// The sources of the agent.
     const SOURCES: [&str; 10] = [
         "Cargo.lock",
         "Cargo.toml",
@@ -125,7 +125,7 @@ mod agent {
             .arg(&manifest)
             .arg("--target-dir")
             .arg(target_dir)
-            // Nobody needs its lines; the names that the JVM looks up stay.
+            // Its lines are not needed; the names that the JVM looks up stay.
             .args(["--config", "profile.release.debug=false"])
             .args(["--config", "profile.release.strip=\"symbols\""]);
         if workspace.join("Cargo.lock").is_file() {

@@ -58,7 +58,7 @@ fn report<A: Monitor>(
         .snapshot()
         .hot(PHI)
         .expect("phi is that of the algorithm");
-    let accuracy = ContextAccuracy::of(&hot, exact, &[0.01, 0.05]);
+    let accuracy = ContextAccuracy::new(&hot, exact, &[0.01, 0.05]);
     let exact_bytes = whole.peak_contexts * CallingContextTree::EXACT_NODE_BYTES as u64;
     println!(
         "{name:>22} {ns:>7.1} {:>9} {:>7.2} {:>7.2} {:>6} {:>6} {:>5} {:>5} {:>7.2} {:>6.3} {:>6.1} {:>6.2} {:>6.2} {:>6.2}",

@@ -57,7 +57,9 @@ fn path_ends(c: &mut Criterion) {
             let fresh = || Activations::new(BoundedForest::new(10, budget).expect("k"));
             b.iter_batched(fresh, |a| consume(a, &stream.events), BatchSize::PerIteration)
         });
-        group.bench_function("k-IPF of k-SF/10", |b| b.iter(|| IterationForest::of(&forest)));
+        group.bench_function("k-IPF of k-SF/10", |b| {
+            b.iter(|| IterationForest::from_slabs(&forest))
+        });
         group.finish();
     }
 }

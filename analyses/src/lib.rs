@@ -48,7 +48,7 @@ use trodden_profile::MethodCounts;
 /// The end of a path: what a probe reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathEvent {
-    /// Index of the method, as given out by whoever emitted the probes.
+    /// Index of the method, as given out when the probes were emitted.
     pub method: u32,
     /// Path number.
     pub path: u64,

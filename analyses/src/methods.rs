@@ -61,7 +61,7 @@ impl MethodPlaces {
     }
 }
 
-/// All instrumented methods, in the order of registration: the classes' methods lie side by side.
+/// All instrumented methods, in the order of registration: the methods of a class are adjacent.
 #[derive(Clone, Debug, Default)]
 pub struct MethodTable {
     classes: Vec<(u32, Arc<ClassMap>)>,
@@ -136,7 +136,7 @@ impl MethodTable {
         self.methods
     }
 
-    /// Is no method registered?
+    /// Returns true if no method is registered.
     pub fn is_empty(&self) -> bool {
         self.methods == 0
     }

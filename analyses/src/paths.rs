@@ -1,6 +1,6 @@
 //! Path and edge profile of sampled path ends (PEP sections 3.3 and 4.3).
 //!
-//! A sample adds one (or its weight, if it stands for more than itself) to its path's frequency and to the
+//! A sample adds one (or its weight, if it represents more than itself) to its path's frequency and to the
 //! counter of every edge on the path. Which edges those are is worked out at the path's first sample and
 //! kept, so that further samples of it only add.
 
@@ -25,7 +25,7 @@ struct PathRecord {
     blocks: Box<[u32]>,
 }
 
-/// One method: edge counters lie flat, a block's out-edges side by side.
+/// One method: edge counters in one array, those of a block's out-edges adjacent.
 #[derive(Clone, Debug)]
 struct MethodRecord {
     /// Per block: index of its first out-edge's counter; one more entry at the end.
@@ -97,7 +97,7 @@ impl PathEdgeProfile {
         self.sample_weighted(methods, event, 1);
     }
 
-    /// Takes in one sampled path end that stands for `weight` of them: it adds that to the path's frequency
+    /// Takes in one sampled path end that represents `weight` of them: it adds that to the path's frequency
     /// and its edges' counters, but is one sample.
     pub fn sample_weighted(&mut self, methods: &dyn MethodLookup, event: PathEvent, weight: u64) {
         let key = PathKey {

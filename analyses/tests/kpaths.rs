@@ -170,7 +170,7 @@ fn figure_3() {
         (&[6, 2, 0, 0], 1),
     ]);
     let slabs = slabs(4, &one_activation(EXAMPLE));
-    let forest = IterationForest::of(&slabs);
+    let forest = IterationForest::from_slabs(&slabs);
     assert_eq!(as_map(forest.sequences()), expected);
     let stats = forest.stats();
     assert_eq!(
@@ -232,7 +232,7 @@ proptest! {
         prop_assert_eq!(as_map(slabs.nodes()), slab_forest(&activations, k as usize));
         prop_assert!(slabs.stats().depth <= 2 * k - 3);
 
-        let forest = IterationForest::of(&slabs);
+        let forest = IterationForest::from_slabs(&slabs);
         let expected = n_grams(&activations, k as usize);
         prop_assert_eq!(&as_map(forest.sequences()), &expected);
         prop_assert!(forest.is_exact());
@@ -271,13 +271,13 @@ proptest! {
         let pairs = thread.into_sink();
         prop_assert_eq!(pairs.dropped(), 0);
         let found = pairs.iteration_forest(&[]).unwrap().sequences();
-        prop_assert_eq!(found, IterationForest::of(reference.sink()).sequences());
+        prop_assert_eq!(found, IterationForest::from_slabs(reference.sink()).sequences());
     }
 
     /// Level 1 is what a hash table of counters says.
     #[test]
     fn level_1_is_ball_larus(events in stream(), k in 2..12u32) {
-        let forest = IterationForest::of(&slabs(k, &events));
+        let forest = IterationForest::from_slabs(&slabs(k, &events));
         let table = run(HashProfile::default(), &events).into_sink();
         let level_1: Vec<_> = forest.roots().iter().map(|n| (n.method(), n.path(), n.count())).collect();
         let mut counts: Vec<_> = table.counts().collect();
@@ -289,8 +289,8 @@ proptest! {
 
     #[test]
     fn smaller_k_is_contained(events in stream(), k in 2..10u32) {
-        let small = IterationForest::of(&slabs(k, &events)).sequences();
-        let mut large = IterationForest::of(&slabs(k + 1, &events)).sequences();
+        let small = IterationForest::from_slabs(&slabs(k, &events)).sequences();
+        let mut large = IterationForest::from_slabs(&slabs(k + 1, &events)).sequences();
         large.retain(|(_, path, _)| path.len() <= k as usize);
         prop_assert_eq!(small, large);
     }
@@ -313,7 +313,7 @@ proptest! {
         prop_assert_eq!(one.nodes(), left.nodes());
 
         let all = [&a, &b, &c].map(|events| activations(events).0).concat();
-        prop_assert_eq!(as_map(IterationForest::of(&one).sequences()), n_grams(&all, k as usize));
+        prop_assert_eq!(as_map(IterationForest::from_slabs(&one).sequences()), n_grams(&all, k as usize));
         let mut tables = [&a, &b, &c].map(|events| run(HashProfile::default(), events).into_sink());
         let [first, rest @ ..] = &mut tables;
         rest.iter().for_each(|other| first.merge(other));
@@ -345,7 +345,7 @@ proptest! {
         check_bounded(&bounded, &all)?;
     }
 
-    /// What the schedule takes is whole activations, and only those.
+    /// The schedule takes whole activations, and only those.
     #[test]
     fn bursts_sample_whole_activations(
         events in stream(), k in 2..6u32, samples in 1..5u32, stride in 1..5u32, full in any::<bool>(), every in 1..20u64,
@@ -364,7 +364,7 @@ proptest! {
         prop_assert_eq!(bursts.open_sampled(), bursts.inner().depth());
         let inner = bursts.into_inner();
         prop_assert_eq!(inner.ignored_paths(), 0);
-        let forest = IterationForest::of(inner.sink());
+        let forest = IterationForest::from_slabs(inner.sink());
         prop_assert_eq!(as_map(forest.sequences()), n_grams(&sampled, k as usize));
     }
 }
@@ -433,7 +433,7 @@ fn a_twentieth_of_the_nodes_finds_what_is_hot() {
     assert!(bounded.prunings() > 0);
     let found = bounded.iteration_forest();
     let (mut hot, mut worst, mut rare, mut rare_found) = (0, 0.0f64, 0, 0);
-    for (method, gram, count) in IterationForest::of(&exact).sequences() {
+    for (method, gram, count) in IterationForest::from_slabs(&exact).sequences() {
         let root = found.count(method, &gram[..1]);
         if count * 100 <= root {
             continue;
@@ -458,7 +458,7 @@ fn a_twentieth_of_the_nodes_finds_what_is_hot() {
     assert!(worst < 0.5, "a hot path lost {worst} of its count");
 }
 
-/// A caller's sequences go on after nodes were pruned while it was in a call.
+/// A caller's sequences continue after nodes were pruned while it was in a call.
 #[test]
 fn prunings_during_a_call_end_only_what_was_pruned() {
     let mut random = Random(5);
@@ -486,7 +486,7 @@ fn wide_nodes_count_right() {
         let forest = slabs(k, &events);
         let expected = n_grams(&activations(&events).0, k as usize);
         assert_eq!(
-            as_map(IterationForest::of(&forest).sequences()),
+            as_map(IterationForest::from_slabs(&forest).sequences()),
             expected,
             "k = {k}"
         );
@@ -522,7 +522,7 @@ fn few_hash_lookups() {
     assert!(forest.hash_lookups() <= 6, "{}", forest.hash_lookups());
 }
 
-/// What comes in between does not break a caller's sequence; recursion and exceptions have their own.
+/// Events in between do not break a caller's sequence; recursion and exceptions have their own.
 #[test]
 fn activations_are_kept_apart() {
     let mut thread = Activations::new(SlabForest::new(3).unwrap());
@@ -541,7 +541,7 @@ fn activations_are_kept_apart() {
     thread.path(3);
     thread.exit();
     assert_eq!((thread.depth(), thread.ignored_paths()), (0, 2));
-    let forest = IterationForest::of(thread.sink());
+    let forest = IterationForest::from_slabs(thread.sink());
     let sequences = as_map(forest.sequences());
     let expected: Sequences = [
         (0, vec![1]),
@@ -581,7 +581,7 @@ fn bursts_start_with_the_tick() {
     assert_eq!(bursts.open_sampled(), 1);
     bursts.consume(&[Path(7), Exit]);
     assert_eq!(bursts.activations(), (5, 2));
-    let forest = IterationForest::of(bursts.inner().sink());
+    let forest = IterationForest::from_slabs(bursts.inner().sink());
     let expected: Sequences = [
         (2, vec![3]),
         (2, vec![7]),
@@ -623,7 +623,7 @@ fn what_cannot_be_is_refused() {
 
 #[test]
 fn nothing_in_nothing_out() {
-    let forest = IterationForest::of(&slabs(5, &[]));
+    let forest = IterationForest::from_slabs(&slabs(5, &[]));
     assert_eq!(forest.sequences(), []);
     assert_eq!(
         (forest.stats().average_degree, forest.stats().average_leaf_depth),
@@ -642,7 +642,7 @@ fn the_largest_k() {
     let k = trodden_analyses::kpaths::MAX_K;
     let forest = slabs(k, &one_activation(paths()));
     assert_eq!(forest.total(), 8_000);
-    let grams = IterationForest::of(&forest);
+    let grams = IterationForest::from_slabs(&forest);
     let gram: Vec<u64> = paths().take(k as usize).collect();
     assert_eq!(grams.count(0, &gram), (8_000 - u64::from(k)) / 7 + 1);
     let bounded = run(BoundedForest::new(k, 4 * k).unwrap(), &one_activation(paths())).into_sink();

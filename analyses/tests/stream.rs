@@ -75,7 +75,7 @@ struct Probe {
     words: Vec<u64>,
     /// The thread's depth as the probes know it: too high while an exception has not been noticed.
     depth: u32,
-    /// What each activation did, as the truth has it.
+    /// The true paths of each activation.
     truth: Vec<(u32, Vec<u64>)>,
     /// Per path of these, the index of its word.
     places: Vec<Vec<usize>>,
@@ -196,7 +196,7 @@ fn k_result<S: KSink<Forest: Sync> + Sync>(
 }
 
 proptest! {
-    /// Nothing but the depth is known of what had begun: what follows is told apart all the same, also in
+    /// Nothing but the depth is known of what had begun: what follows is kept apart all the same, also in
     /// recursion.
     #[test]
     fn a_stream_that_begins_in_the_middle(
@@ -246,7 +246,7 @@ proptest! {
         prop_assert_eq!(counts, n_grams(&truth, 1));
     }
 
-    /// A stream without its beginning, or with a hole that a gap tells about: each sequence still is one that
+    /// A stream without its beginning, or with a hole that a gap reports: each sequence still is one that
     /// the program executed, and no path that is there is lost.
     #[test]
     fn holes_make_no_false_sequences(
@@ -274,7 +274,7 @@ proptest! {
         }
     }
 
-    /// Activations of one path are told first where they are mixed with others: it makes no difference.
+    /// Activations of one path are reported first where they are mixed with others: it makes no difference.
     #[test]
     fn what_is_taken_apart_counts_the_same(
         words in prop::collection::vec(any_word(), 0..3000), k in 2..6u32, batch in 1..3000usize,
@@ -342,7 +342,7 @@ fn late_attach_counts_orphans() {
     assert_eq!(forest.count(0, &[3]), 1);
 }
 
-/// A dump in mid-run changes nothing; a reset forgets, and open activations go on.
+/// A dump in mid-run changes nothing; a reset forgets, and open activations continue.
 #[test]
 fn profiles_at_any_time() {
     let pipeline = Pipeline::new()
@@ -514,7 +514,7 @@ fn class(name: &str, methods: u32) -> ClassMap {
     }
 }
 
-/// What is recorded and analysed at once: the trace, and the profile as the agent would have it.
+/// Records and analyses at once: the trace, and the profile as the agent would have it.
 fn live(programs: &[Vec<Call>], options: &ProfileOptions, batch: usize, finish: bool) -> (Vec<u8>, Profile) {
     let run = RunInfo {
         probe: "events".to_owned(),
@@ -525,7 +525,7 @@ fn live(programs: &[Vec<Call>], options: &ProfileOptions, batch: usize, finish: 
     let recorder = Arc::new(TraceRecorder::new(
         TraceWriter::new(Vec::new(), kinds, &run).unwrap(),
     ));
-    let pipeline = Pipeline::of(options)
+    let pipeline = Pipeline::from_options(options)
         .unwrap()
         .with_recorder(recorder.clone(), kinds);
     let mut methods = MethodTable::default();
@@ -603,7 +603,7 @@ proptest! {
         let (trace, profile) = live(&programs, &options, batch, true);
         let mut seen = 0;
         let reader = TraceReader::new(&trace[..]).unwrap();
-        let again = replay(reader, &Pipeline::of(&options).unwrap(), |at| seen = at).unwrap();
+        let again = replay(reader, &Pipeline::from_options(&options).unwrap(), |at| seen = at).unwrap();
         prop_assert_eq!(seen, trace.len() as u64);
         prop_assert_eq!(again.truncation, None);
         prop_assert_eq!(again.profile.to_bytes().unwrap(), profile.to_bytes().unwrap());
@@ -619,7 +619,7 @@ proptest! {
         let (trace, _) = live(&programs, &options(&[("profile", "paths")]), 11, true);
         let kpaths = options(&[("profile", "kpaths"), ("k", &k.to_string())]);
         let reader = TraceReader::new(&trace[..]).unwrap();
-        let profile = replay(reader, &Pipeline::of(&kpaths).unwrap(), |_| ()).unwrap().profile;
+        let profile = replay(reader, &Pipeline::from_options(&kpaths).unwrap(), |_| ()).unwrap().profile;
         let mut expected = Sequences::new();
         for calls in &programs {
             for (sequence, count) in n_grams(&record(calls, true).1, k as usize) {
@@ -651,7 +651,7 @@ proptest! {
         let (trace, profile) = live(&programs, &options, 5, true);
         let cut = &trace[..at.index(trace.len())];
         if let Ok(reader) = TraceReader::new(cut) {
-            let part = replay(reader, &Pipeline::of(&options).unwrap(), |_| ()).unwrap();
+            let part = replay(reader, &Pipeline::from_options(&options).unwrap(), |_| ()).unwrap();
             prop_assert!(part.truncation.is_some());
             let truncated = part.profile.run.facts.get(facts::TRUNCATED);
             prop_assert_eq!(truncated.as_deref(), Some("true"));

@@ -54,7 +54,7 @@ fn moved(table: &[u32], old: u16, at: usize) -> Read<u16> {
     }
 }
 
-/// Is the attribute sure to be moved without an error, as far as can be told at a glance?
+/// Returns true if the attribute is sure to be moved without an error, as far as its first bytes show.
 pub fn can_move(attribute: &Attribute, code: &Code) -> bool {
     let entry = match attribute.name {
         b"LineNumberTable" => 4,
@@ -92,7 +92,7 @@ pub fn line_numbers(mut reader: Reader, mover: &Mover, out: &mut Vec<u8>) -> Rea
     Ok(())
 }
 
-/// LocalVariableTable and LocalVariableTypeTable. `extra` entries are appended as they are, if there is room.
+/// LocalVariableTable and LocalVariableTypeTable. `extra` entries are appended unchanged, if there is room.
 pub fn local_variables(mut reader: Reader, mover: &Mover, extra: &[[u16; 5]], out: &mut Vec<u8>) -> Read<()> {
     out.reserve(reader.remaining());
     let count = reader.u2()?;

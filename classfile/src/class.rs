@@ -93,7 +93,7 @@ pub struct Method<'a> {
 impl<'a> Method<'a> {
     /// The attributes of the method, its Code among them.
     pub fn attributes<'p>(&self, pool: &'p Pool<'a>) -> impl Iterator<Item = Attribute<'a>> + use<'a, 'p> {
-        // They were read before; flags, name and descriptor stand in front.
+        // They were read before; flags, name and descriptor are in front.
         let reader = Reader::new(&self.raw[6..], self.offset + 6);
         Attributes { reader }.iter(pool)
     }

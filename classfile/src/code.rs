@@ -40,7 +40,7 @@ pub struct Marks {
     pub control: Vec<Control>,
 }
 
-/// What can be noted about a bytecode index.
+/// Properties that can be noted about a bytecode index.
 pub mod mark {
     /// An instruction starts here.
     pub const START: u8 = 1;
@@ -59,19 +59,19 @@ impl Marks {
         self.bits.resize(len + 1, 0);
     }
 
-    /// Does an instruction start at this bytecode index?
+    /// Returns true if an instruction starts at this bytecode index.
     #[inline]
     pub fn is_start(&self, pc: u32) -> bool {
         self.has(pc, mark::START)
     }
 
-    /// Is one of these noted about a bytecode index?
+    /// Returns true if one of these is noted about a bytecode index.
     #[inline]
     pub fn has(&self, pc: u32, marks: u8) -> bool {
         self.bits.get(pc as usize).is_some_and(|m| m & marks != 0)
     }
 
-    /// About how many of the first bytecode indices is one of these noted?
+    /// Number of the first bytecode indices about which one of these is noted.
     pub fn count(&self, below: u32, marks: u8) -> usize {
         let bits = self.bits[..below as usize].iter();
         bits.filter(|&&m| m & marks != 0).count()
@@ -102,7 +102,8 @@ pub struct Code<'a> {
 }
 
 impl<'a> Code<'a> {
-    /// May this instruction throw, apart from a lack of memory or stack in code that it does not call?
+    /// Returns true if this instruction may throw, apart from a lack of memory or stack in code that it does
+    /// not call.
     pub fn may_throw(&self, pc: u32, opcode: u8, pool: &Pool) -> bool {
         let resolves = match opcode {
             op::LDC => pool.is_resolved_late(self.bytes[pc as usize + 1].into()),
@@ -238,7 +239,7 @@ impl<'a> Code<'a> {
 pub struct Switch<'a> {
     pc: u32,
     default: i32,
-    /// Of a tableswitch: its first key.
+    /// The first key of a tableswitch.
     low: Option<i32>,
     cases: &'a [u8],
 }

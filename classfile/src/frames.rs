@@ -52,7 +52,7 @@ const UNINITIALIZED_THIS: u8 = 6;
 const OBJECT: u8 = 7;
 const UNINITIALIZED: u8 = 8;
 
-/// Reads a type; tells the bytecode index of the `new` of an uninitialised one.
+/// Reads a type; returns the bytecode index of the `new` of an uninitialised one.
 #[inline]
 fn skip_type(reader: &mut Reader) -> Read<Option<u32>> {
     let at = reader.offset();
@@ -64,7 +64,7 @@ fn skip_type(reader: &mut Reader) -> Read<Option<u32>> {
     }
 }
 
-/// Copies a type, with the `new` at its new place; tells how many slots it takes.
+/// Copies a type, with the `new` at its new place; returns the number of slots that it takes.
 #[inline]
 fn copy_type(reader: &mut Reader, exact: &[u32], out: &mut Vec<u8>) -> Read<usize> {
     let tag = reader.u1()?;
@@ -160,12 +160,12 @@ pub fn check(attribute: &Attribute, marks: &mut Marks) -> Read<()> {
     }
 }
 
-/// Does the first frame say all its locals itself, so that the locals on entry are not needed?
+/// Returns true if the first frame states all its locals itself, so that the locals on entry are not needed.
 pub fn starts_full(attribute: &Attribute) -> bool {
     matches!(attribute.content, [0, 0, ..] | [_, _, 255, ..])
 }
 
-/// Writes checked frames as they were, each at its new place; `exact` gives the new place of each old
+/// Writes checked frames unchanged, each at its new place; `exact` gives the new place of each old
 /// bytecode index.
 pub fn write_moved(attribute: &Attribute, exact: &[u32], out: &mut Vec<u8>) -> Read<()> {
     let mut reader = attribute.reader();
@@ -265,7 +265,7 @@ pub struct FrameScratch {
     places: Vec<u32>,
 }
 
-/// What a method's frames get besides their own.
+/// Locals and frames that are added to those of a method.
 #[derive(Clone, Copy, Debug)]
 pub struct Added<'a> {
     /// The first slot of the added locals.
@@ -280,10 +280,10 @@ pub struct Added<'a> {
 
 /// Writes checked frames with locals and frames added. `scratch.locals` are those on entry.
 ///
-/// `places` lists, for the frame at an old bytecode index, all new places that need it, ascending: besides
-/// the block itself the code in front of it that only some of its edges run through.
-/// `false` if the result would be absurdly large: full frames of a method with
-/// tens of thousands of locals, whose number the class file states in two bytes.
+/// `places` lists, for the frame at an old bytecode index, all new places that need it, ascending: the block
+/// itself and the code in front of it that only some of its edges run through. `false` if the result would be
+/// absurdly large: full frames of a method with tens of thousands of locals, whose number the class file
+/// states in two bytes.
 pub fn write_with_locals(
     attribute: &Attribute,
     added: &Added,
@@ -415,7 +415,7 @@ pub fn write_own(entry: Option<u32>, frames: &[FullFrame], out: &mut Vec<u8>) {
 }
 
 /// Calls back with the place of each checked frame of a constructor, and whether its first local is `this`
-/// before `super()`. `false` if something calls for more than this can tell.
+/// before `super()`. `false` if more would have to be known than this finds out.
 pub fn each_this(attribute: &Attribute, mut each: impl FnMut(u32, bool)) -> Read<bool> {
     let mut reader = attribute.reader();
     let mut pc = None;

@@ -83,12 +83,12 @@ pub const IFNONNULL: u8 = 199;
 pub const GOTO_W: u8 = 200;
 pub const JSR_W: u8 = 201;
 
-/// Is it a conditional branch (two-byte offset)?
+/// Returns true for a conditional branch (two-byte offset).
 pub const fn is_conditional(op: u8) -> bool {
     (op >= IFEQ && op <= IF_ACMPNE) || op == IFNULL || op == IFNONNULL
 }
 
-/// Is it one of the six returns?
+/// Returns true for one of the six returns.
 pub const fn is_return(op: u8) -> bool {
     op >= IRETURN && op <= RETURN
 }
@@ -117,7 +117,7 @@ pub const LENGTH: [u8; 256] = {
     length
 };
 
-/// What kinds of instruction an opcode is.
+/// The kinds of instruction that an opcode is.
 pub mod kind {
     /// Conditional branch.
     pub const BRANCH: u8 = 1;

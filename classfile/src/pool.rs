@@ -26,7 +26,7 @@ pub mod tag {
     pub const PACKAGE: u8 = 20;
 }
 
-/// Where each entry of a pool lies.
+/// The place of each entry of a pool.
 #[derive(Clone, Debug)]
 pub struct Pool<'a> {
     bytes: &'a [u8],
@@ -105,7 +105,7 @@ impl<'a> Pool<'a> {
     #[inline]
     fn entry(&self, index: u16, wanted: u8) -> Option<&'a [u8]> {
         let offset = *self.offsets.get(index as usize)?;
-        // The mark of a slot without entry lies behind every pool.
+        // The mark of a slot without entry is past the end of every pool.
         let (&tag, entry) = self.bytes.get(offset as usize..)?.split_first()?;
         (tag == wanted).then_some(entry)
     }
@@ -165,7 +165,7 @@ impl<'a> Pool<'a> {
         Some((bootstrap, name, descriptor))
     }
 
-    /// What a MethodHandle entry refers to.
+    /// The member that a MethodHandle entry refers to.
     pub fn method_handle(&self, index: u16) -> Option<Member<'a>> {
         let [_, a, b] = *self.entry(index, tag::METHOD_HANDLE)?.first_chunk()?;
         self.member(u16::from_be_bytes([a, b]))
@@ -186,8 +186,8 @@ impl<'a> Pool<'a> {
         })
     }
 
-    /// Is this a constant that is made or found when code first asks for it, which may fail? Strings do not
-    /// count.
+    /// Returns true for a constant that is made or found when code first asks for it, which may fail. Strings
+    /// do not count.
     pub fn is_resolved_late(&self, index: u16) -> bool {
         matches!(
             self.constant(index),
@@ -208,7 +208,7 @@ impl<'a> Pool<'a> {
         indices.filter_map(|i| Some((self.class_name(i)?, i))).collect()
     }
 
-    /// Is there a Utf8 entry with exactly these bytes?
+    /// Finds the Utf8 entry with exactly these bytes.
     pub fn find_utf8(&self, wanted: &[u8]) -> Option<u16> {
         (1..self.offsets.len())
             .map(|i| i as u16)
@@ -266,7 +266,7 @@ pub struct PoolBuilder<'p, 'a> {
     classes: Option<FxHashMap<&'a [u8], u16>>,
 }
 
-/// What a Methodref entry names.
+/// The method that a Methodref entry names.
 #[derive(Debug, PartialEq, Eq)]
 struct MethodName {
     class: String,
@@ -313,7 +313,7 @@ impl<'p, 'a> PoolBuilder<'p, 'a> {
 
     /// A Utf8 entry.
     pub fn utf8(&mut self, text: &[u8]) -> Result<u16, PoolFull> {
-        // No Utf8 entry is longer than its u2 length can tell.
+        // No Utf8 entry is longer than its u2 length can state.
         let len = u16::try_from(text.len()).map_err(|_| PoolFull)?;
         if let Some(&index) = self.texts.get(text) {
             return Ok(index);

@@ -5,7 +5,7 @@
 pub struct Fault {
     /// Offset in the class file.
     pub offset: usize,
-    /// What is wrong.
+    /// Description of the fault.
     pub message: String,
 }
 
@@ -20,7 +20,7 @@ pub fn fault<T>(offset: usize, message: impl Into<String>) -> Read<T> {
     })
 }
 
-/// A cursor. `base` is where `data` lies in the class file, so that faults tell absolute offsets.
+/// A cursor. `base` is the offset of `data` in the class file, so that faults have absolute offsets.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
     data: &'a [u8],
@@ -104,13 +104,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A big-endian u2 at a place that is known to lie within the bytes.
+/// A big-endian u2 at a place that is known to be within the bytes.
 #[inline]
 pub fn get_u2(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
-/// A big-endian u4 at a place that is known to lie within the bytes.
+/// A big-endian u4 at a place that is known to be within the bytes.
 #[inline]
 pub fn get_u4(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])

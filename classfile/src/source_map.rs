@@ -1,11 +1,11 @@
-//! The SourceDebugExtension attribute as Kotlin writes it (JSR 45): which line numbers of a class stand for
+//! The SourceDebugExtension attribute as Kotlin writes it (JSR 45): which line numbers of a class represent
 //! code that was inlined, where that comes from, and where it was called.
 //!
-//! kotlinc gives inlined code line numbers behind the end of the file. The stratum `Kotlin` leads from these
+//! kotlinc gives inlined code line numbers past the end of the file. The stratum `Kotlin` leads from these
 //! to the file, class and line that the code comes from, `KotlinDebug` to the line of this file that has the
 //! call.
 
-/// What one class says about its line numbers.
+/// The line numbers of one class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceMap<'t> {
     /// Inlined code, in the table's order.
@@ -25,7 +25,7 @@ pub struct Origin<'t> {
     pub line: u32,
 }
 
-/// So many lines from one on have so many line numbers each.
+/// A run of lines, each with the same number of line numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Range<'t> {
     from: Origin<'t>,
@@ -73,7 +73,7 @@ impl<'t> SourceMap<'t> {
                 && let Some(range) = range(line, &files)
             {
                 match stratum {
-                    // The file's own lines stand for themselves.
+                    // The file's own lines map to themselves.
                     "Kotlin" if range.from.class == class && range.from.line == range.to => {}
                     "Kotlin" => map.inlined.push(range),
                     "KotlinDebug" => map.calls.push(range),
@@ -84,7 +84,7 @@ impl<'t> SourceMap<'t> {
         map
     }
 
-    /// Does it speak of no inlined code?
+    /// Returns true if it lists no inlined code.
     pub fn is_empty(&self) -> bool {
         self.inlined.is_empty()
     }

@@ -35,7 +35,7 @@ enum CompareFormat {
     Json,
 }
 
-/// Does it.
+/// Runs `trodden compare`.
 pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
     let exact = Profile::load(&args.exact).map_err(CliError::failed)?;
     let estimate = Profile::load(&args.estimate).map_err(CliError::failed)?;

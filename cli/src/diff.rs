@@ -86,7 +86,7 @@ const ENDINGS: [(&str, DiffFormat); 6] = [
     (".htm", DiffFormat::Html),
 ];
 
-/// Does it.
+/// Runs `trodden diff`.
 pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
     let format = match (args.format, &args.output) {
         (None, Some(file)) => output::by_ending(&file.to_string_lossy(), &ENDINGS)?,

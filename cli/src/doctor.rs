@@ -64,7 +64,7 @@ impl Findings {
     }
 }
 
-/// Does it.
+/// Runs `trodden doctor`.
 pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, CliError> {
     let mut findings = Findings { lines: Vec::new() };
     check_machine(&mut findings);

@@ -1,4 +1,4 @@
-//! What goes wrong on the command line, and the exit code it becomes.
+//! Errors of the command line, and their exit codes.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,7 +23,7 @@ impl CliError {
         })
     }
 
-    /// A failure, from anything that can tell about itself.
+    /// A failure, from anything that has a text.
     pub fn failed(reason: impl ToString) -> Self {
         CliError::Failed(reason.to_string())
     }

@@ -7,6 +7,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod agent_library;
+mod argv;
 mod attach;
 mod check;
 mod compare;
@@ -31,7 +32,6 @@ mod shell;
 mod sources;
 mod store;
 mod top;
-mod words;
 
 use std::process::ExitCode;
 
@@ -111,17 +111,17 @@ fn add_help(text: &mut String, command: clap::Command, name: &str) {
 
 fn main() -> ExitCode {
     // clap itself exits with 2 on wrong usage, and with 0 after --help and --version.
-    let words = words::with_run(std::env::args_os().collect(), &Cli::command());
+    let words = argv::with_run(std::env::args_os().collect(), &Cli::command());
     if words
         .get(1)
         .is_some_and(|word| *word == *format!("--{}", profile_args::HELP_ALL))
     {
         return ended(output::write(None, help_all().as_bytes()).map(|()| ExitCode::SUCCESS));
     }
-    if let Some(slip) = words::slip(&words, &Cli::command()) {
+    if let Some(slip) = argv::slip(&words, &Cli::command()) {
         return ended(Err(slip));
     }
-    let matches = commands(words::asks_for_all(&words)).get_matches_from(words);
+    let matches = commands(argv::asks_for_all(&words)).get_matches_from(words);
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     let result = match cli.command {
         Command::Run(args) => run::run(&args),

@@ -18,13 +18,13 @@ pub struct MergeArgs {
     output: PathBuf,
 }
 
-/// Does it.
+/// Runs `trodden merge`.
 pub fn merge(args: &MergeArgs) -> Result<(), CliError> {
     let merged = load_merged(&args.inputs)?;
     merged.save(&args.output).map_err(CliError::failed)
 }
 
-/// Loads profiles and merges them; a single one stays as it is.
+/// Loads profiles and merges them; a single one stays unchanged.
 pub fn load_merged(paths: &[PathBuf]) -> Result<Profile, CliError> {
     let profiles: Vec<Profile> = paths
         .iter()

@@ -38,7 +38,7 @@ pub fn width() -> usize {
     terminal.or_else(named).unwrap_or(100)
 }
 
-/// What the ending of a file's name asks for; `None` if the name has no ending.
+/// The format that the ending of a file's name asks for; `None` if the name has no ending.
 ///
 /// # Errors
 /// If no format has that ending: a slip (`x.hmtl`) must not make a file of another format.
@@ -70,19 +70,19 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
 }
 
 /// Writes files that belong together: none of them is there before all are written and on the disk. Links are
-/// followed; devices and pipes are written to as they are.
+/// followed; devices and pipes are written to directly.
 pub fn write_files(files: &[NewFile]) -> Result<(), CliError> {
     let _limit = FileSizeLimit::respect();
     output::write_files(files).map_err(CliError::failed)
 }
 
-/// The same with files that were written piece by piece before.
+/// Like [`write_files`], but with files that were written piece by piece before.
 pub fn write_files_with(drafts: Vec<Draft>, files: &[NewFile]) -> Result<(), CliError> {
     let _limit = FileSizeLimit::respect();
     output::write_files_with(drafts, files).map_err(CliError::failed)
 }
 
-/// Does this name stand for a device or a pipe?
+/// Returns true if this is the name of a device or a pipe.
 pub fn is_stream(path: &Path) -> bool {
     Target::of(path).is_ok_and(|target| target.is_stream())
 }
@@ -148,8 +148,8 @@ pub fn write_with(
     }
 }
 
-/// Writes to standard error, unchanged. If that is closed or full, the text is lost, and nothing else: all
-/// that this program says there goes through here.
+/// Writes to standard error, unchanged. If that is closed or full, the text is lost, and nothing else:
+/// everything that this program says there goes through here.
 pub fn show(text: &[u8]) {
     let _ = io::stderr().write_all(text);
 }

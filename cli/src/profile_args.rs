@@ -49,7 +49,7 @@ impl ProfileArgs {
     }
 
     /// With samples of CPU time, unless options, those of a properties file too, say otherwise: other options
-    /// may mean something with samples only. In production there always are some.
+    /// may apply with samples only. In production there always are some.
     pub fn sampled(&self, production: Option<Production>) -> Result<Self, CliError> {
         let mut all = self.clone();
         let read = ProfileOptions::read_pairs(&self.pairs).map_err(|e| usage(&e))?;
@@ -61,7 +61,7 @@ impl ProfileArgs {
         Ok(all)
     }
 
-    /// What an agent is to do with the options, but for those named in `ours`.
+    /// The command to an agent with the options, but for those named in `ours`.
     pub fn command(&self, action: Action, ours: &[&str]) -> Result<AgentCommand, CliError> {
         let pairs = self.pairs.iter().filter(|(name, _)| !ours.contains(name));
         let pairs: Vec<(&str, &str)> = pairs.map(|(name, value)| (*name, &**value)).collect();
@@ -75,7 +75,7 @@ impl ProfileArgs {
         self.pairs.iter().map(|&(name, _)| name)
     }
 
-    /// Was this option given?
+    /// Returns true if this option was given.
     pub fn has(&self, name: &str) -> bool {
         self.value(name).is_some()
     }
@@ -92,7 +92,7 @@ fn check_ending(options: &ProfileOptions) -> Result<(), CliError> {
     output::by_ending(file, &FileFormat::ENDINGS).map(drop)
 }
 
-/// What is profiled in production.
+/// The kind of profile in production.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Production {
     /// CPU time, and nothing of the program is changed.
@@ -101,7 +101,7 @@ pub enum Production {
     Prefixes,
 }
 
-/// What production makes of options: nothing happens but sampling, or little, and the profile is written
+/// Sets options for production: nothing happens but sampling, or little, and the profile is written
 /// every minute. Checks them, without it too.
 ///
 /// # Errors
@@ -126,8 +126,8 @@ pub fn for_production(options: &mut ProfileOptions, production: Option<Productio
     options.check().map_err(|e| usage(&e))
 }
 
-/// Who asks for contexts and says nothing of bursts is told that not every call is counted.
-pub fn tell_of_bursts(options: &ProfileOptions) {
+/// Says that not every call is counted, if contexts are asked for and nothing is given for bursts.
+pub fn warn_of_bursts(options: &ProfileOptions) {
     if options.bursts_unless_told() {
         output::complain(
             "contexts: calls are counted in bursts, so shares are estimates (--burst off counts every call, and slows the program)",
@@ -135,7 +135,7 @@ pub fn tell_of_bursts(options: &ProfileOptions) {
     }
 }
 
-/// What is wrong with options, in the words of the command line.
+/// An error of options, in the syntax of the command line.
 fn usage(error: &OptionError) -> CliError {
     CliError::Usage(match error {
         OptionError::Inapplicable { name, scope, with } => format!(
@@ -176,7 +176,7 @@ fn argument(option: &'static OptionEntry, heading: &'static str) -> Arg {
     }
 }
 
-/// One option's help: what it is, where it means something, and what holds without it.
+/// One option's help: its meaning, where it applies, and its default.
 fn help(option: &OptionEntry) -> String {
     let scope = option
         .scope()

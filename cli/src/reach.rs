@@ -18,7 +18,8 @@ use crate::output;
 /// Names the tests that a change may concern, one a line; all of them where that cannot be known.
 #[derive(Args)]
 pub struct TestsArgs {
-    /// Profiles that tell tests apart (`trodden gate record --keep FOLDER`), or folders that have some.
+    /// Profiles with separate counts of tests (`trodden gate record --keep FOLDER`), or folders that have
+    /// some.
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// The change, as `git diff` writes it against the files that were profiled; `-` reads it from standard
@@ -27,11 +28,11 @@ pub struct TestsArgs {
     changed: PathBuf,
 }
 
-/// What is said of profiles without tests.
+/// The message about profiles without tests.
 const NO_TESTS: &str =
-    "tells no tests apart: trodden gate record --keep FOLDER -- COMMAND makes profiles that do";
+    "has no separate counts of tests: trodden gate record --keep FOLDER -- COMMAND makes profiles that have";
 
-/// Does it.
+/// Runs `trodden tests`.
 pub fn tests(args: &TestsArgs) -> Result<(), CliError> {
     let diff = match args.changed.as_os_str() == "-" {
         true => {

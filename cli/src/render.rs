@@ -29,9 +29,9 @@ pub enum Format {
     Coverage,
     /// Path coverage, for programs.
     CoverageJson,
-    /// Coverage of lines and branches, for genhtml and many others; the paths in a file beside.
+    /// Coverage of lines and branches, for genhtml and many others; the paths in a file next to it.
     Lcov,
-    /// Coverage of lines and branches as JaCoCo's XML; the paths in a file beside.
+    /// Coverage of lines and branches as JaCoCo's XML; the paths in a file next to it.
     Jacoco,
     /// Calling contexts, or paths, as collapsed stacks, for flame graph viewers.
     Collapsed,
@@ -48,7 +48,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// If it tells coverage, which format of that.
+    /// The format of coverage, if it is one.
     pub fn coverage(self) -> Option<CoverageFormat> {
         match self {
             Format::Coverage => Some(CoverageFormat::Text),
@@ -80,7 +80,7 @@ impl Format {
     }
 }
 
-/// What to show, and how.
+/// Options for a report.
 #[derive(Clone, Debug, Default)]
 pub struct RenderOptions {
     /// Methods and paths shown at most; the report's own default if `None`.
@@ -91,7 +91,7 @@ pub struct RenderOptions {
     pub sources: Vec<PathBuf>,
     /// Text: everything about each method; stacks: the rare ones, too.
     pub all: bool,
-    /// What stacks are made of.
+    /// The frames of stacks.
     pub stacks: Option<StackKind>,
     /// Which number of stacks comes first.
     pub weight: Option<Weight>,
@@ -108,7 +108,7 @@ pub struct RenderOptions {
 }
 
 impl RenderOptions {
-    /// What is shown at once, on the terminal, if standard output is one.
+    /// Options for the report that is shown at once, on the terminal, if standard output is one.
     pub fn for_terminal(sources: Vec<PathBuf>) -> Self {
         RenderOptions {
             sources,

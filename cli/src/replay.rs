@@ -34,7 +34,7 @@ pub struct ReplayArgs {
 /// Between two steps of the progress bar, in bytes.
 const STEP: u64 = 1 << 20;
 
-/// Does it.
+/// Runs `trodden replay`.
 pub fn replay(args: &ReplayArgs) -> Result<(), CliError> {
     let options = args.profile.options()?;
     let recording = |name: &&str| option_named(name).is_some_and(|option| !option.replay);
@@ -62,7 +62,7 @@ pub fn replay(args: &ReplayArgs) -> Result<(), CliError> {
     let file = File::open(&args.trace).map_err(|e| failed(&format!("cannot read: {e}")))?;
     let length = file.metadata().map_or(0, |data| data.len());
     let trace = TraceReader::new(BufReader::with_capacity(1 << 16, file)).map_err(|e| failed(&e))?;
-    let pipeline = Pipeline::of(&options).map_err(CliError::failed)?;
+    let pipeline = Pipeline::from_options(&options).map_err(CliError::failed)?;
 
     let bar = bar(length, options.output.quiet);
     let mut shown = 0;

@@ -41,7 +41,7 @@ pub struct ReportArgs {
     /// Show decisions as what the bytecode did (taken, not taken), not as conditions of the source.
     #[arg(long)]
     bytecode: bool,
-    /// Of what came after a path: only what makes up this much of its times [default: 1].
+    /// Show only continuations that make up this much of the times of the path before them [default: 1].
     #[arg(long, value_name = "PERCENT", value_parser = percent::<100>, help_heading = "k-iteration paths")]
     min_parent: Option<f64>,
     /// And this much of the times of the tree's first path [default: 5; html and json 1].
@@ -54,7 +54,7 @@ pub struct ReportArgs {
     /// (share:0.01).
     #[arg(long, value_name = "THRESHOLD", help_heading = "Subpaths")]
     threshold: Option<SubpathThreshold>,
-    /// What stacks are made of [default: calls, with CPU time; for counts calls if the profile has calling
+    /// The frames of stacks [default: calls, with CPU time; for counts calls if the profile has calling
     /// contexts, else paths].
     #[arg(
         long,
@@ -72,18 +72,19 @@ pub struct ReportArgs {
     weight: Option<StackWeight>,
     #[command(flatten)]
     coverage: CoverageArgs,
-    /// From which share of all calls on a context is hot [default: as it was counted; 1e-4 if all were].
+    /// Share of all calls from which a context is hot [default: that of the recording; 1e-4 if all calls were
+    /// counted].
     #[arg(long, value_name = "SHARE", help_heading = "Calling contexts")]
     phi: Option<Share>,
-    /// In collapsed stacks and the icicle, tell call sites of the same method apart: a.B.m@LINE.
+    /// In collapsed stacks and the icicle, distinguish call sites of the same method: a.B.m@LINE.
     #[arg(long, help_heading = "Calling contexts")]
     call_sites: bool,
 }
 
-/// What stacks are made of.
+/// The frames of stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Stacks {
-    /// Who called whom: calling contexts or, without them, CPU samples.
+    /// Callers and callees: calling contexts or, without them, CPU samples.
     Calls,
     /// Package, class, method; each path is a leaf.
     Paths,
@@ -122,20 +123,20 @@ impl From<StackWeight> for Weight {
     }
 }
 
-/// A percentage of at most so much, as a share.
-pub fn percent<const MOST: u32>(text: &str) -> Result<f64, String> {
+/// A percentage of at most `MAX`, as a share.
+pub fn percent<const MAX: u32>(text: &str) -> Result<f64, String> {
     let number: f64 = text
         .trim_end_matches('%')
         .trim()
         .parse()
         .map_err(|_| "not a number".to_owned())?;
-    match (0.0..=f64::from(MOST)).contains(&number) {
+    match (0.0..=f64::from(MAX)).contains(&number) {
         true => Ok(number / 100.0),
-        false => Err(format!("not from 0 to {MOST}")),
+        false => Err(format!("not from 0 to {MAX}")),
     }
 }
 
-/// Does it.
+/// Runs `trodden report`.
 pub fn report(args: &ReportArgs) -> Result<(), CliError> {
     let sources = sources::places(&args.sources)?;
     let format = match (args.format, &args.output) {

@@ -1,4 +1,4 @@
-//! What shells and `man` read, made from the same table of options as `--help`.
+//! Completions for shells and pages for `man`, made from the same table of options as `--help`.
 
 use std::fs;
 use std::path::PathBuf;

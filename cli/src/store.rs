@@ -1,5 +1,5 @@
 //! `trodden store` and `trodden ship`: they are another program's, `trodden-store`, which is built and
-//! installed by itself.
+//! installed separately.
 
 use std::env;
 use std::ffi::OsString;
@@ -55,7 +55,7 @@ fn become_store(name: &str, first: &[&str], words: &[OsString]) -> CliError {
     CliError::file(&program, error)
 }
 
-/// `TRODDEN_STORE`, else beside this program, else in `../libexec`.
+/// `TRODDEN_STORE`, else next to this program, else in `../libexec`.
 fn find() -> Result<PathBuf, CliError> {
     if let Some(path) = env::var_os(STORE_VARIABLE).filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);

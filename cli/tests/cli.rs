@@ -1,4 +1,5 @@
-//! What works without the agent: errors, exit codes, and `run` with a program that plays the launcher.
+//! The parts that work without the agent: errors, exit codes, and `run` with a program that plays the
+//! launcher.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -151,7 +152,7 @@ fn help_tells_options_and_exit_codes() {
         ours.retain(|name| !["--help", "--help-all", "--version"].contains(&name.as_str()));
         ours.sort();
         ours.dedup();
-        // The names of the others stand in their groups.
+        // The names of the others are in their groups.
         let five = ["--exclude", "--include", "--output", "--profile", "--sources"];
         assert_eq!(ours, five, "{help}");
         for option in options() {
@@ -260,7 +261,7 @@ fn launchers_need_neither_run_nor_two_hyphens() {
         .assert()
         .success()
         .stdout(contains("include=a.*+b.*"));
-    // Old names go on working, and slips are recognized.
+    // Old names still work, and slips are recognized.
     room.trodden()
         .args(["run", "--path_limit", "5", java])
         .assert()
@@ -448,7 +449,7 @@ fn quiet_run_says_nothing_and_no_profile_is_told() {
     again.assert().code(3).stderr(contains("no profile was written"));
 }
 
-/// The agent records; there is nothing to report yet, but what to do next is told.
+/// The agent records; there is nothing to report yet, but the next step is printed.
 #[test]
 fn a_run_may_leave_a_trace() {
     let room = Room::new();

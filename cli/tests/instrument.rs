@@ -1,4 +1,4 @@
-//! `trodden instrument`: what is not instrumented stays as it was, to the byte.
+//! `trodden instrument`: everything that is not instrumented stays the same, to the byte.
 
 mod zips;
 
@@ -46,14 +46,13 @@ impl Room {
             .current_dir(self.0.path())
             .env("RAYON_NUM_THREADS", threads);
         let output = command.arg("instrument").args(args).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{args:?}: {told}");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{args:?}: {printed}");
         assert!(output.stdout.is_empty());
-        told
+        printed
     }
 
-    /// The classes of a path map, by name. (In the file they stand in the order in which they are in the
-    /// output.)
+    /// The classes of a path map, by name. (In the file they have the order of the output.)
     fn map(&self, output: &str) -> Vec<String> {
         let map = Profile::load(self.path(&format!("{output}.map.trodden"))).unwrap();
         let mut names: Vec<String> = map.classes.iter().map(|c| c.map.name.clone()).collect();
@@ -159,17 +158,17 @@ fn what_is_not_instrumented_stays() {
     files[5].bytes[7] = 50;
     let jar = zip_with(b"", true, &files, "a comment on all of it");
     room.put("in.jar", &jar);
-    let told = room.instrument(&["in.jar", "-o", "out.jar"]);
+    let printed = room.instrument(&["in.jar", "-o", "out.jar"]);
     assert!(
-        told.contains("out.jar: 3 methods in 3 of 5 classes carry probes"),
-        "{told}"
+        printed.contains("out.jar: 3 methods in 3 of 5 classes carry probes"),
+        "{printed}"
     );
     let out = room.get("out.jar");
     let changed = ["lib/A.class", "lib/B.class", "META-INF/versions/9/lib/A.class"];
     assert_same_but_for_classes(&jar, &out, &changed);
     assert!(out.ends_with(b"a comment on all of it"));
     assert_eq!(room.map("out.jar"), ["lib/A", "lib/A", "lib/B"]);
-    // Headers, data and descriptors of entries that stay are copied as they are.
+    // Headers, data and descriptors of entries that stay are copied unchanged.
     let text = zip(&files[4..5]);
     let chunk = &text[..text.windows(4).position(|w| w == b"PK\x01\x02").unwrap()];
     assert!(out.windows(chunk.len()).any(|w| w == chunk));
@@ -225,8 +224,8 @@ fn jars_inside_are_instrumented_and_stay_stored_and_aligned() {
     for absolute in [true, false] {
         let jar = zip_with(script, absolute, &files, "");
         room.put("app.jar", &jar);
-        let told = room.instrument(&["app.jar", "-o", "out.jar"]);
-        assert!(told.contains("5 methods in 5 of 7 classes"), "{told}");
+        let printed = room.instrument(&["app.jar", "-o", "out.jar"]);
+        assert!(printed.contains("5 methods in 5 of 7 classes"), "{printed}");
         let out = room.get("out.jar");
         assert!(out.starts_with(script));
         let (before, after) = (read(&jar), read(&out));
@@ -303,8 +302,8 @@ fn more_than_65535_entries() {
     files.push(file("a/B.class", class("a/B")));
     // The number of entries in the end record is taken modulo 65536.
     room.put("in.jar", zip(&files));
-    let told = room.instrument(&["in.jar", "-o", "out.jar"]);
-    assert!(told.contains("1 methods in 1 of 1"), "{told}");
+    let printed = room.instrument(&["in.jar", "-o", "out.jar"]);
+    assert!(printed.contains("1 methods in 1 of 1"), "{printed}");
     let out = room.get("out.jar");
     let zip = ZipArchive::new(Cursor::new(&out)).unwrap();
     assert!(zip.len() >= 66_001, "{}", zip.len());
@@ -329,8 +328,8 @@ fn folders_become_folders() {
         file.set_modified(long_ago).unwrap();
     }
     for _ in 0..2 {
-        let told = room.instrument(&["classes", "-o", "out"]);
-        assert!(told.contains("out: 4 methods in 4 of 6 classes"), "{told}");
+        let printed = room.instrument(&["classes", "-o", "out"]);
+        assert!(printed.contains("out: 4 methods in 4 of 6 classes"), "{printed}");
         assert_ne!(room.get("out/a/B.class"), room.get("classes/a/B.class"));
         assert_eq!(room.get("out/a/text.txt"), b"text");
         let changed = ["lib/A.class", "lib/B.class", "META-INF/versions/9/lib/A.class"];
@@ -372,10 +371,10 @@ fn classes_in_odd_places_are_data() {
         file("a/C.class", class("a/C")),
     ]);
     room.put("in.jar", &jar);
-    let told = room.instrument(&["in.jar", "-o", "out.jar"]);
+    let printed = room.instrument(&["in.jar", "-o", "out.jar"]);
     assert!(
-        told.contains("another name than the class: 1 (such as a.B)"),
-        "{told}"
+        printed.contains("another name than the class: 1 (such as a.B)"),
+        "{printed}"
     );
     assert_same_but_for_classes(&jar, &room.get("out.jar"), &["a/C.class"]);
 }

@@ -1,5 +1,5 @@
-//! `trodden instrument` with input and output that cannot work: each is told by name, the exit code is not 0,
-//! and nothing is written, not even a temporary file.
+//! `trodden instrument` with input and output that cannot work: each is reported by name, the exit code is
+//! not 0, and nothing is written, not even a temporary file.
 
 mod zips;
 
@@ -58,21 +58,21 @@ impl Room {
     fn refuses(&self, args: &[&str], code: i32, words: &[&str]) {
         let before = self.contents();
         let output = self.run(args);
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{args:?}: {told}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {printed}");
         for word in words {
-            assert!(told.contains(word), "{args:?}: '{word}' is not in: {told}");
+            assert!(printed.contains(word), "{args:?}: '{word}' is not in: {printed}");
         }
-        assert!(!told.contains("panicked"), "{told}");
+        assert!(!printed.contains("panicked"), "{printed}");
         assert_eq!(self.contents(), before, "{args:?} left something");
     }
 
     #[track_caller]
     fn succeeds(&self, args: &[&str]) -> String {
         let output = self.run(args);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{args:?}: {told}");
-        told
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{args:?}: {printed}");
+        printed
     }
 }
 
@@ -132,7 +132,7 @@ fn devices_and_files_that_cannot_be_read() {
         1,
         &["/dev/null", "neither a regular file nor a folder"],
     );
-    // A regular file that fails to be read, whoever asks.
+    // A regular file that fails to be read, for every user.
     room.refuses(
         &["/proc/self/mem", "-o", "out.jar"],
         1,
@@ -276,10 +276,10 @@ fn truncated_class() {
     }
     let room = Room::new();
     room.put("in.jar", with(file("a/C.class", &whole[..60])));
-    let told = room.succeeds(&["in.jar", "-o", "out.jar", "--skip-broken"]);
+    let printed = room.succeeds(&["in.jar", "-o", "out.jar", "--skip-broken"]);
     assert!(
-        told.contains("1 methods in 1 of") && told.contains("broken"),
-        "{told}"
+        printed.contains("1 methods in 1 of") && printed.contains("broken"),
+        "{printed}"
     );
 }
 
@@ -313,8 +313,11 @@ fn broken_jar_inside() {
     );
     let room = Room::new();
     room.put("in.jar", with(broken));
-    let told = room.succeeds(&["in.jar", "-o", "out.jar", "--skip-broken"]);
-    assert!(told.contains("x.jar") && told.contains("truncated"), "{told}");
+    let printed = room.succeeds(&["in.jar", "-o", "out.jar", "--skip-broken"]);
+    assert!(
+        printed.contains("x.jar") && printed.contains("truncated"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -432,7 +435,7 @@ fn full_disk() {
     room.put("in.jar", zip(&files));
     room.put("in/a/B.class", class("a/B"));
     room.put("in/noise.bin", noise(200_000));
-    for (input, output, told) in [("in.jar", "out.jar", "out.jar"), ("in", "out", "out/noise.bin")] {
+    for (input, output, printed) in [("in.jar", "out.jar", "out.jar"), ("in", "out", "out/noise.bin")] {
         let before = room.contents();
         let mut shell = Command::new("bash");
         shell.current_dir(room.0.path());
@@ -442,7 +445,7 @@ fn full_disk() {
         let message = String::from_utf8_lossy(&result.stderr);
         assert_eq!(result.status.code(), Some(1), "{message}");
         assert!(
-            message.contains(told) && message.contains("cannot write: File too large"),
+            message.contains(printed) && message.contains("cannot write: File too large"),
             "{message}"
         );
         assert_eq!(room.contents(), before);

@@ -37,9 +37,9 @@ fn a_fat_jar_needs_no_more_than_its_largest_libraries() {
     let text = format!("ulimit -d {LIMIT}; exec \"$0\" instrument in.jar -o out.jar --probe counters");
     shell.args(["-c", &text, env!("CARGO_BIN_EXE_trodden")]);
     let output = shell.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
-    assert!(told.contains("31 methods in 31 of 31 classes"), "{told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{printed}");
+    assert!(printed.contains("31 methods in 31 of 31 classes"), "{printed}");
     let map = Profile::load(folder.path().join("out.jar.map.trodden")).unwrap();
     assert_eq!(map.classes.len(), LIBRARIES + 1);
     let out = fs::metadata(folder.path().join("out.jar")).unwrap();

@@ -22,9 +22,9 @@ fn instrument(folder: &Path, args: &[&str]) -> String {
         .args(args)
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{args:?}: {told}");
-    told
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{args:?}: {printed}");
+    printed
 }
 
 /// The entries whose contents differ.
@@ -52,10 +52,10 @@ fn archive(name: &str, files: &[File], args: &[&str]) -> (Vec<String>, String) {
     let folder = TempDir::with_prefix("trodden nested ").unwrap();
     let before = zip(files);
     fs::write(folder.path().join(name), &before).unwrap();
-    let told = instrument(folder.path(), &[&[name, "-o", "out"], args].concat());
+    let printed = instrument(folder.path(), &[&[name, "-o", "out"], args].concat());
     (
         changed(&before, &fs::read(folder.path().join("out")).unwrap()),
-        told,
+        printed,
     )
 }
 
@@ -98,23 +98,23 @@ fn jars_as_data_are_copied_and_listed() {
         "templates/gradle-wrapper.jar",
     ];
     for args in [&[][..], &["--nested", "known"]] {
-        let (changed, told) = archive("in.jar", &files, args);
+        let (changed, printed) = archive("in.jar", &files, args);
         assert_eq!(changed, known);
-        assert!(told.contains("6 methods in 6 of 6 classes"), "{told}");
+        assert!(printed.contains("6 methods in 6 of 6 classes"), "{printed}");
         let listed: String = data.map(|name| format!("\n    in.jar!/{name}")).concat();
         assert!(
-            told.contains(&format!("(--nested all instruments them): 3{listed}\n")),
-            "{told}"
+            printed.contains(&format!("(--nested all instruments them): 3{listed}\n")),
+            "{printed}"
         );
     }
-    let (changed, told) = archive("in.jar", &files, &["--nested", "all"]);
+    let (changed, printed) = archive("in.jar", &files, &["--nested", "all"]);
     assert_eq!(changed.len(), 9, "{changed:?}");
-    assert!(!told.contains("copied"), "{told}");
-    let (changed, told) = archive("in.jar", &files, &["--nested", "none"]);
+    assert!(!printed.contains("copied"), "{printed}");
+    let (changed, printed) = archive("in.jar", &files, &["--nested", "none"]);
     assert_eq!(changed, ["gen/Main.class"]);
     assert!(
-        told.contains("copied as they are (--nested none): 8\n    in.jar!/APP-INF/lib/d.jar\n"),
-        "{told}"
+        printed.contains("copied unchanged (--nested none): 8\n    in.jar!/APP-INF/lib/d.jar\n"),
+        "{printed}"
     );
 }
 
@@ -126,13 +126,13 @@ fn libraries_of_libraries_are_data_and_modules_are_not() {
         inner("lib/x.jar"),
         inner("WEB-INF/lib/y.jar"),
     ]);
-    let (changed, told) = archive("in.jar", &[file("lib/a.jar", library).stored()], &[]);
+    let (changed, printed) = archive("in.jar", &[file("lib/a.jar", library).stored()], &[]);
     assert_eq!(changed, ["lib/a.jar"]);
     assert!(
-        told.contains("in.jar!/lib/a.jar!/WEB-INF/lib/y.jar\n    in.jar!/lib/a.jar!/lib/x.jar"),
-        "{told}"
+        printed.contains("in.jar!/lib/a.jar!/WEB-INF/lib/y.jar\n    in.jar!/lib/a.jar!/lib/x.jar"),
+        "{printed}"
     );
-    assert!(told.contains("1 methods in 1 of 1 classes"), "{told}");
+    assert!(printed.contains("1 methods in 1 of 1 classes"), "{printed}");
     let war = zip(&[
         file("WEB-INF/classes/a/C.class", class("a/C")),
         inner("WEB-INF/lib/a.jar"),
@@ -149,12 +149,12 @@ fn libraries_of_libraries_are_data_and_modules_are_not() {
         inner("shared/s.jar"),
     ];
     for name in ["in.ear", "in.jar"] {
-        let (changed, told) = archive(name, &files, &[]);
+        let (changed, printed) = archive(name, &files, &[]);
         assert_eq!(changed, ["shop.war", "top.jar", "beans/e.jar", "shared/s.jar"]);
-        assert!(told.contains("5 methods in 5 of 5 classes"), "{told}");
+        assert!(printed.contains("5 methods in 5 of 5 classes"), "{printed}");
         assert!(
-            told.contains(&format!("{name}!/shop.war!/downloads/b.jar")),
-            "{told}"
+            printed.contains(&format!("{name}!/shop.war!/downloads/b.jar")),
+            "{printed}"
         );
     }
 }
@@ -167,10 +167,10 @@ fn an_entry_that_is_no_zip_is_copied_and_listed() {
         file("lib/empty.jar", "").stored(),
         inner("lib/x.jar"),
     ];
-    let (changed, told) = archive("in.jar", &files, &[]);
+    let (changed, printed) = archive("in.jar", &files, &[]);
     assert_eq!(changed, ["a/B.class", "lib/x.jar"]);
     let listed = "no zips: 2\n    in.jar!/lib/empty.jar\n    in.jar!/lib/placeholder.jar\n";
-    assert!(told.contains(listed), "{told}");
+    assert!(printed.contains(listed), "{printed}");
 }
 
 #[test]
@@ -188,17 +188,20 @@ fn jars_among_the_classes_of_a_folder_are_data() {
     put("classes/lib/no.jar", b"no jar");
     put("app.jar", &jar);
     put("plugins/p.jar", &jar);
-    let told = instrument(folder.path(), &["in", "-o", "out"]);
+    let printed = instrument(folder.path(), &["in", "-o", "out"]);
     let same = |name: &str| fs::read(folder.path().join("out").join(name)).unwrap() == jar;
-    assert!(same("classes/templates/wrapper.jar"), "{told}");
+    assert!(same("classes/templates/wrapper.jar"), "{printed}");
     for name in ["classes/lib/used.jar", "app.jar", "plugins/p.jar"] {
-        assert!(!same(name), "{name}: {told}");
+        assert!(!same(name), "{name}: {printed}");
     }
     assert!(
-        told.contains(": 1\n    in/classes/templates/wrapper.jar"),
-        "{told}"
+        printed.contains(": 1\n    in/classes/templates/wrapper.jar"),
+        "{printed}"
     );
-    assert!(told.contains("no zips: 1\n    in/classes/lib/no.jar"), "{told}");
+    assert!(
+        printed.contains("no zips: 1\n    in/classes/lib/no.jar"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -206,10 +209,10 @@ fn a_word_that_is_none_is_refused_with_the_nearest() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trodden"));
     command.args(["instrument", "in.jar", "-o", "out.jar", "--nested", "knwon"]);
     let output = command.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
+    let printed = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        told.contains("all, known, none") && told.contains("'known'"),
-        "{told}"
+        printed.contains("all, known, none") && printed.contains("'known'"),
+        "{printed}"
     );
 }

@@ -133,7 +133,7 @@ fn unpacked(bytes: &[u8]) -> usize {
     sum
 }
 
-/// Runs the command with so many bytes of memory for data.
+/// Runs the command with this number of bytes of memory for data.
 fn limited(folder: &Path, bytes: usize, arguments: &str) -> Output {
     let text = format!("ulimit -d {}; exec \"$0\" {arguments}", bytes >> 10);
     let mut shell = Command::new("bash");

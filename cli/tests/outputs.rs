@@ -120,8 +120,8 @@ fn a_device_is_written_to() {
             .map(|&arg| if arg == "null" { "full" } else { arg })
             .collect();
         let written = room.trodden(&full).assert();
-        // Nothing was counted, so the tracefile is empty and fits. What becomes of a profile does not change
-        // the exit code of a run.
+        // Nothing was counted, so the tracefile is empty and fits. The further processing of a profile does
+        // not change the exit code of a run.
         if !args.contains(&"lcov") {
             written
                 .code(i32::from(args[0] != "run"))

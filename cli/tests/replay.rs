@@ -152,7 +152,7 @@ fn any_analysis_of_a_trace() {
     assert_eq!(json["methods"][0]["name"], "run");
 }
 
-/// Path ends are all that subpaths need.
+/// Subpaths need only path ends.
 #[test]
 fn subpaths_of_a_trace() {
     let room = TempDir::new().unwrap();
@@ -192,7 +192,7 @@ fn subpaths_of_a_trace() {
     let subpaths = profile.subpaths.as_ref().unwrap();
     assert_eq!(subpaths.blocks, 1010 * (blocks(1) + blocks(2)) + 2 * blocks(3));
     assert_eq!((subpaths.threads, subpaths.lengths.as_str()), (2, "pow2:1024"));
-    // Both ways of the loop, one after the other: wherever a multiple of their length begins.
+    // The two ways of the loop, one after the other: wherever a multiple of their length begins.
     let period = (blocks(1) + blocks(2)) as u32;
     let both = subpaths.subpaths.iter().find(|s| s.length == period).unwrap();
     assert!(subpaths.share(both) > 0.5 && both.low <= subpaths.blocks && both.sampled > 10);
@@ -205,7 +205,7 @@ fn subpaths_of_a_trace() {
     let short = short.subpaths.unwrap();
     assert!(short.subpaths.iter().all(|s| (2..=3).contains(&s.length)) && short.peak_bytes <= 2048);
 
-    // Beside exact counts.
+    // Together with exact counts.
     let both = Profile::read(&replay(&["--profile", "paths"], "both.trodden")).unwrap();
     assert!(both.run.exact && both.subpaths.is_some() && both.classes[0].counts[0].total() == 2022);
 
@@ -395,7 +395,8 @@ fn what_cannot_be_replayed_is_1_and_leaves_no_file() {
         .stderr(contains("trodden replay"));
 }
 
-/// Of methods that did not run, what the compiler made is kept, as in profiles that the agent writes.
+/// Marks of code that the compiler made are kept for methods that did not run, as in profiles that the agent
+/// writes.
 #[test]
 fn marks_of_methods_that_did_not_run() {
     let room = TempDir::new().unwrap();

@@ -41,7 +41,7 @@ fn a_program_that_is_not_there() {
     called
         .code(1)
         .stderr(contains("TRODDEN_STORE: /nowhere/at/all is not a file"));
-    // Beside a copy of trodden, where nothing else is.
+    // Next to a copy of trodden, where nothing else is.
     let folder = TempDir::new().unwrap();
     let copy = folder.path().join("trodden");
     fs::copy(env!("CARGO_BIN_EXE_trodden"), &copy).unwrap();

@@ -34,7 +34,7 @@ impl From<Fault> for CfgError {
     }
 }
 
-/// What the branch heuristics want to know about a block's instructions.
+/// Properties of a block's instructions that the branch heuristics use.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Contents {
     /// Kinds of all instructions together.
@@ -176,7 +176,7 @@ fn leave(op: u8) -> (BlockExit, &'static [EdgeLabel]) {
     }
 }
 
-/// The labels of a switch, one per distinct target; each target is told when it is met first.
+/// The labels of a switch, one per distinct target; each target is reported when it is met first.
 fn switch(
     code: &Code,
     pc: u32,

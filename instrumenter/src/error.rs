@@ -1,4 +1,4 @@
-//! What can go wrong with a class, and why a method is left alone.
+//! Errors of a class, and reasons why a method is left alone.
 
 use trodden_profile::Known;
 
@@ -14,7 +14,7 @@ pub struct ClassError {
     pub method: Option<String>,
     /// Byte offset in the class file.
     pub offset: usize,
-    /// What is wrong there.
+    /// Description of the fault.
     pub message: String,
 }
 
@@ -46,7 +46,8 @@ pub enum SkipReason {
     TooManyPaths,
     /// The last instruction lets execution run off the end of the code: no JVM accepts the method.
     RunsOffTheEnd,
-    /// Version 51 or later and a branch target has no stack map frame: the class would not verify as it is.
+    /// Version 51 or later and a branch target has no stack map frame: the class would not verify even
+    /// unchanged.
     MissingFrame,
     /// A debug table or type annotation of the method is malformed: HotSpot ignores that, we cannot move it.
     BrokenTable,
@@ -80,7 +81,7 @@ impl SkipReason {
             SkipReason::RunsOffTheEnd => "execution can run off the end of the code",
             SkipReason::MissingFrame => "a branch target has no stack map frame",
             SkipReason::BrokenTable => "a debug table or type annotation is malformed",
-            SkipReason::UnknownSuperCall => "the constructor's call of super() cannot be told",
+            SkipReason::UnknownSuperCall => "the constructor's call of super() is not known",
             SkipReason::EmptyFinalizer => "an empty finalize() has to stay empty",
             SkipReason::UsedByProbes => "probes call it themselves",
             SkipReason::AlreadyInstrumented => "already instrumented by Trodden",

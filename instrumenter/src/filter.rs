@@ -9,7 +9,7 @@ use wildmatch::WildMatch;
 pub struct FilterError {
     /// The pattern as given.
     pub pattern: String,
-    /// What is wrong with it.
+    /// Description of the fault.
     pub reason: &'static str,
 }
 
@@ -70,7 +70,7 @@ impl Filter {
         }
     }
 
-    /// May any method of this class (internal name) be instrumented?
+    /// Returns true if any method of this class (internal name) may be instrumented.
     pub fn class(&self, name: &str) -> bool {
         let excluded = self
             .exclude
@@ -85,7 +85,7 @@ impl Filter {
         included && !excluded
     }
 
-    /// May this method be instrumented, given that its class may?
+    /// Returns true if this method may be instrumented, given that its class may.
     pub fn method(&self, class: &str, method: &str) -> bool {
         let excluded = self
             .exclude
@@ -133,7 +133,8 @@ impl Pattern {
         self.method.as_ref().is_none_or(|method| method.matches(name))
     }
 
-    /// Is the pattern itself about the JDK (`com.sun.tools.*`), not just wide enough to cover it (`*`)?
+    /// Returns true if the pattern itself is about the JDK (`com.sun.tools.*`), not just wide enough to cover
+    /// it (`*`).
     fn names_jdk(&self) -> bool {
         let class = self.class.pattern();
         let fixed = class.split(['*', '?']).next().unwrap_or_default();

@@ -17,7 +17,7 @@ pub enum GuideError {
     /// It is no profile that can be read.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// It has nothing to tell.
+    /// It has no counts of paths.
     #[error("{} holds no counts of paths (those of profile=paths do)", .0.display())]
     Empty(PathBuf),
 }
@@ -106,8 +106,8 @@ impl Guide {
         });
     }
 
-    /// The frequencies of a method's edges, if the method is known and its control flow is what it was.
-    pub(crate) fn of(
+    /// The frequencies of a method's edges, if the method is known and its control flow is unchanged.
+    pub(crate) fn weights(
         &self,
         class: &str,
         name: &str,

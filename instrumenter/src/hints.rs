@@ -1,4 +1,4 @@
-//! What bytecode tells the static branch heuristics (`trodden_numbering::heuristics`).
+//! Hints from bytecode for the static branch heuristics (`trodden_numbering::heuristics`).
 
 use trodden_numbering::heuristics::{BlockTraits, BranchHints, BranchTest, Condition};
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
@@ -39,7 +39,7 @@ impl BranchHints for Hints<'_, '_> {
         let before = self.contents[block.index()].before_last;
         let (condition, holds) = condition(op_at(info.last), before.map(op_at));
         let mut test = BranchTest::new(condition, holds);
-        // The guard heuristic: the operand is a local that the successor goes on to use.
+        // The guard heuristic: the operand is a local that the successor uses.
         if let Some(local) = before.and_then(|pc| local_load(self.code, pc, op_at(pc))) {
             for (guards, to) in test.guards.iter_mut().zip(self.cfg.graph.successors(block)) {
                 *guards = self.uses_before_assigning(*to, local);
@@ -72,8 +72,8 @@ impl Hints<'_, '_> {
     }
 }
 
-/// What a conditional branch asks, and at which successor (0: taken, 1: not taken) the answer is yes.
-/// `ifeq` and `ifne` test truth values as often as numbers, so they have an opinion only behind a comparison.
+/// The condition of a branch, and the successor (0: taken, 1: not taken) at which it holds.
+/// `ifeq` and `ifne` test truth values as often as numbers, so they vote only behind a comparison.
 fn condition(branch: u8, before: Option<u8>) -> (Condition, u32) {
     let compares_long = before == Some(op::LCMP);
     let compares_float = before.is_some_and(|b| (op::FCMPL..=op::DCMPG).contains(&b));

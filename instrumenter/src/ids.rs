@@ -31,7 +31,7 @@ impl fmt::Display for MethodId {
 pub struct CounterSlot(pub u32);
 
 impl CounterSlot {
-    /// The slot so many places after this one.
+    /// The slot `slots` places after this one.
     #[must_use]
     pub const fn plus(self, slots: u32) -> CounterSlot {
         CounterSlot(self.0 + slots)

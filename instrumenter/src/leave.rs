@@ -1,7 +1,7 @@
 //! Methods that get no probes in this run, because earlier runs know them.
 //!
-//! *In*: a plan, which `trodden run` writes from its memory. *Out*: per class, which methods to leave as they
-//! are. A method is left alone only if its code is what it was: the class has the same bytes, or the method
+//! *In*: a plan, which `trodden run` writes from its memory. *Out*: per class, which methods to leave alone.
+//! That is done only if the method's code is unchanged: the class has the same bytes, or the method
 //! has the same [shape](trodden_profile::MethodShape::code).
 //!
 //! The file is text. After a first line that names the format, `C SHA256 CLASS` begins a class (internal

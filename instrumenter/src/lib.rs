@@ -2,8 +2,8 @@
 //!
 //! Phases of [`Instrumenter::prepare`]: read the class over borrowed bytes, build a control-flow graph per
 //! method, number it (`trodden-numbering`; PEP sections 3.1, 3.2, 3.4), and decide per method whether it can
-//! carry probes. [`Prepared::emit`] then writes the class with the probes of the chosen [`ProbeKind`]. What
-//! cannot be handled stays as it was and is listed with its reason.
+//! carry probes. [`Prepared::emit`] then writes the class with the probes of the chosen [`ProbeKind`]. A
+//! method that cannot be handled stays unchanged and is listed with its reason.
 //!
 //! ```
 //! use trodden_instrumenter::{Instrumenter, InstrumentOptions, ProbeKind};
@@ -35,7 +35,7 @@ pub use filter::{Filter, FilterError};
 pub use guide::{Guide, GuideError};
 pub use ids::{CounterSlot, MethodId};
 pub use leave::{Leave, LeaveError};
-pub use options::{BesidesCalls, EventProbes, InstrumentOptions, ProbeKind, Probes, Shim};
+pub use options::{CallWeight, EventProbes, InstrumentOptions, ProbeKind, Probes, Shim};
 pub use outline::{MethodOutline, outline};
 pub use prepare::{ClassIds, MethodCode, Preparation, Prepared, class_name, round_trip};
 pub use probes::ShimMethod;
@@ -66,7 +66,7 @@ impl Instrumenter {
     /// Reads and numbers a class. Filters are applied to the class's own name and its methods.
     ///
     /// # Errors
-    /// If the bytes are not a well-formed class file; the error tells class, method and offset.
+    /// If the bytes are not a well-formed class file; the error states class, method and offset.
     pub fn prepare<'a>(&self, bytes: &'a [u8]) -> Result<Preparation<'a>, ClassError> {
         prepare::prepare(&self.shared, bytes)
     }

@@ -99,7 +99,7 @@ impl Probes {
         }
     }
 
-    /// Is code changed at all? If not, classes are numbered and never written.
+    /// Returns true if code is changed. If not, classes are numbered and never written.
     pub const fn change_code(self) -> bool {
         !matches!(
             self,
@@ -128,7 +128,7 @@ impl From<EventProbes> for Probes {
     }
 }
 
-/// What the probes of the event stream report.
+/// The events that probes of the event stream report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventProbes {
     /// Each path end, but not to which activation it belongs.
@@ -142,7 +142,7 @@ pub enum EventProbes {
     /// it.
     NestedActivations,
     /// Calls with their call sites, and returns.
-    Calls(BesidesCalls),
+    Calls(CallWeight),
     /// Calls with their call sites, and returns, while the agent's flag is set; else a probe only tests the
     /// flag.
     CallBursts,
@@ -152,14 +152,14 @@ pub enum EventProbes {
     /// The JVM itself reports in bursts which instructions are executed, and the agent makes path ends of it.
     /// Classes are numbered, but never written.
     JvmSteps {
-        /// Are beginnings and ends of activations wanted, too?
+        /// True if beginnings and ends of activations are wanted, too.
         activations: bool,
     },
 }
 
-/// What probes report besides calls and returns.
+/// The data that probes report in addition to calls and returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BesidesCalls {
+pub enum CallWeight {
     /// Nothing.
     Nothing,
     /// Each path end.
@@ -177,10 +177,10 @@ impl EventProbes {
         EventProbes::WantedPaths,
         EventProbes::Activations,
         EventProbes::NestedActivations,
-        EventProbes::Calls(BesidesCalls::Nothing),
-        EventProbes::Calls(BesidesCalls::Paths),
-        EventProbes::Calls(BesidesCalls::PathsToCalls),
-        EventProbes::Calls(BesidesCalls::Time),
+        EventProbes::Calls(CallWeight::Nothing),
+        EventProbes::Calls(CallWeight::Paths),
+        EventProbes::Calls(CallWeight::PathsToCalls),
+        EventProbes::Calls(CallWeight::Time),
         EventProbes::CallBursts,
         EventProbes::JvmCallBursts,
         EventProbes::JvmSteps { activations: false },
@@ -188,14 +188,14 @@ impl EventProbes {
     ];
 
     /// The cheapest probes that write these kinds of events.
-    pub const fn of(kinds: EventKinds) -> Self {
+    pub const fn for_kinds(kinds: EventKinds) -> Self {
         match kinds {
             EventKinds {
                 call_sites: true,
                 paths: true,
                 ..
-            } => EventProbes::Calls(BesidesCalls::Paths),
-            EventKinds { call_sites: true, .. } => EventProbes::Calls(BesidesCalls::Nothing),
+            } => EventProbes::Calls(CallWeight::Paths),
+            EventKinds { call_sites: true, .. } => EventProbes::Calls(CallWeight::Nothing),
             EventKinds {
                 activations: false, ..
             } => EventProbes::Paths,
@@ -224,8 +224,8 @@ impl EventProbes {
                 only_paths: false,
                 ..EventKinds::ACTIVATION_PATHS
             },
-            EventProbes::Calls(BesidesCalls::Paths) => EventKinds { paths: true, ..CALLS },
-            EventProbes::Calls(BesidesCalls::Nothing | BesidesCalls::PathsToCalls | BesidesCalls::Time)
+            EventProbes::Calls(CallWeight::Paths) => EventKinds { paths: true, ..CALLS },
+            EventProbes::Calls(CallWeight::Nothing | CallWeight::PathsToCalls | CallWeight::Time)
             | EventProbes::CallBursts
             | EventProbes::JvmCallBursts => CALLS,
         }
@@ -237,34 +237,52 @@ impl EventProbes {
 /// | method | used by | meaning |
 /// | --- | --- | --- |
 /// | `static void pathEnd(int method, int path)` | `yieldpoint` | flag test, ring store |
-/// | `static long counters(int offset)` | `counters` | where the calling thread counts for the class whose slots begin at that offset |
-/// | `static void count(long counters, int slot)` | `counters` | one more, in a method that fetched `counters` at entry |
-/// | `static void count(int offset, int slot)` | `counters` | one more, fetched here (methods that end one path per activation) |
-/// | `static void countHashed(int method, int path)` | `counters` | one more, for methods with too many paths for dense slots |
-/// | `static void cut(int method, int register, int block)` | `counters` with cut paths ([`InstrumentOptions::cut_paths`]) | an exception came in that block; nothing to count if the block is negative |
+/// | `static long counters(int offset)` | `counters` | where the calling thread counts for the class whose
+/// slots begin at that offset |
+/// | `static void count(long counters, int slot)` | `counters` | one more, in a method that fetched
+/// `counters` at entry |
+/// | `static void count(int offset, int slot)` | `counters` | one more, fetched here (methods that end one
+/// path per activation) |
+/// | `static void countHashed(int method, int path)` | `counters` | one more, for methods with too many paths
+/// for dense slots |
+/// | `static void cut(int method, int register, int block)` | `counters` with cut paths
+/// ([`InstrumentOptions::cut_paths`]) | an exception came in that block; nothing to count if the block is
+/// negative |
 /// | `static long events()` | `events` | the calling thread's block |
 /// | `static int enter(long block, int upper)` | `events` | an activation begins; how many are below it |
-/// | `static void path(long block, int depth, int upper, int path)` | `events` | a path of that activation ended |
-/// | `static void lastPath(long block, int depth, int upper, int path)` | `events` | and with it the activation |
-/// | `static void path(long block, int upper, int path)` | `events` | a path ended, where activations are not wanted |
+/// | `static void path(long block, int depth, int upper, int path)` | `events` | a path of that activation
+/// ended |
+/// | `static void lastPath(long block, int depth, int upper, int path)` | `events` | and with it the
+/// activation |
+/// | `static void path(long block, int upper, int path)` | `events` | a path ended, where activations are not
+/// wanted |
 /// | `static void onlyPath(int upper, int path)` | `events` | a whole activation |
-/// | `static long enterFrom(long block, int upper)` | `events` with call sites | an activation begins; the caller's call word |
+/// | `static long enterFrom(long block, int upper)` | `events` with call sites | an activation begins; the
+/// caller's call word |
 /// | `static long initialise(long block, int upper)` | the same | the same, of a class initialiser |
 /// | `static void call(long block, long caller, int bci)` | the same | that activation is about to call |
 /// | `static void exit(long block, long caller, int upper)` | the same | it has ended |
 /// | `static void path(long block, long caller, int upper, int path)` | the same | a path of it ended |
-/// | `static void lastPath(long block, long caller, int upper, int path)` | the same | and with it the activation |
-/// | `static long enterTimed(long block, int upper)`, `initialiseTimed`, `exitTimed` | the same, timed (`BesidesCalls::Time`) | as without time, after telling how much has passed |
-/// | `static long enterAlong(long block, int upper)`, `initialiseAlong`, `exitAlong` | the same, with `BesidesCalls::PathsToCalls` | as without them |
-/// | `static void callAlong(long block, long caller, int bci, int upper, int register)` | the same | that activation is about to call, and has taken that path |
-/// | `static void begins(int upper)`, `initialises(int upper)` | `EventProbes::CallBursts` | an activation begins, of a class initialiser |
+/// | `static void lastPath(long block, long caller, int upper, int path)` | the same | and with it the
+/// activation |
+/// | `static long enterTimed(long block, int upper)`, `initialiseTimed`, `exitTimed` | the same, timed
+/// (`CallWeight::Time`) | as without time, after reporting how much has passed |
+/// | `static long enterAlong(long block, int upper)`, `initialiseAlong`, `exitAlong` | the same, for
+/// `CallWeight::PathsToCalls` | as without them |
+/// | `static void callAlong(long block, long caller, int bci, int upper, int register)` | the same | that
+/// activation is about to call, and has taken that path |
+/// | `static void begins(int upper)`, `initialises(int upper)` | `EventProbes::CallBursts` | an activation
+/// begins, of a class initialiser |
 /// | `static void calls(int upper, int bci)` | the same | it is about to call |
 /// | `static void ends(int upper)` | the same | it ends |
-/// | `static void pathIfWanted(long block, int upper, int path)` | `events` | a path ended, where most are skipped (`EventProbes::WantedPaths`) |
+/// | `static void pathIfWanted(long block, int upper, int path)` | `events` | a path ended, where most are
+/// skipped (`EventProbes::WantedPaths`) |
 /// | `static void onlyPathIfWanted(int upper, int path)` | `events` | the same, for a whole activation |
-/// | `static void structuralPath(int slot, int path)` | `structural` | a path ended of the structure graph whose slots begin there |
-/// | `static void structuralHashed(int slot, int path)` | `structural` | the same, of a graph with too many paths for dense slots |
-/// | `static void covered(int probe)` | `coverage` | execution came by |
+/// | `static void structuralPath(int slot, int path)` | `structural` | a path ended of the structure graph
+/// whose slots begin there |
+/// | `static void structuralHashed(int slot, int path)` | `structural` | the same, of a graph with too many
+/// paths for dense slots |
+/// | `static void covered(int probe)` | `coverage` | execution passed that probe |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shim {
     /// Internal name of the class.
@@ -301,7 +319,7 @@ pub struct InstrumentOptions {
     pub probes: Probes,
     /// Which classes and methods.
     pub filter: Filter,
-    /// What the probes call.
+    /// The methods that probes call.
     pub shim: Shim,
     /// Largest number of paths per method; above, cut points are added. At most `i32::MAX`.
     pub path_limit: u64,
@@ -309,21 +327,21 @@ pub struct InstrumentOptions {
     pub skip_single_path_loops: bool,
     /// Put probes into methods with a single path too: whether they ran is then known. Default: no.
     pub single_path_methods: bool,
-    /// Count paths that an exception cuts off? Only `counters` can. Default: no.
+    /// True if paths are to be counted that an exception cuts off. Only `counters` can. Default: no.
     pub cut_paths: bool,
-    /// Can the registers of open activations be read from their frames? Only for `counters`; `safepoint` can
-    /// always. Default: no.
+    /// True if the registers of open activations have to be readable from their frames. Only for `counters`;
+    /// `safepoint` can always. Default: no.
     pub open_paths: bool,
-    /// Probes of coverage stand where the path map alone tells
-    /// ([`ClassCoverage::of_map`](crate::ClassCoverage::of_map)): more of them, for whoever has no class file
-    /// later. Default: no.
+    /// Probes of coverage are where the path map alone says
+    /// ([`ClassCoverage::of_map`](crate::ClassCoverage::of_map)): more of them, for callers that have no
+    /// class file later. Default: no.
     pub coverage_by_map: bool,
     /// Frequencies of a former run, by which methods are numbered where it knows them.
     pub guide: Option<Arc<Guide>>,
     /// Methods that get no probes, because earlier runs know them.
     pub leave: Option<Arc<Leave>>,
-    /// Do path maps get the [shapes](trodden_profile::MethodShape) of their methods at once? Default: yes.
-    /// If not, [`shapes`](crate::shapes) makes them later from the same bytes.
+    /// True if path maps get the [shapes](trodden_profile::MethodShape) of their methods at once. Default:
+    /// yes. If not, [`shapes`](crate::shapes) makes them later from the same bytes.
     pub shapes: bool,
 }
 
@@ -355,7 +373,7 @@ mod tests {
     #[test]
     fn probes_for_kinds_of_events_write_these_kinds() {
         for probes in EventProbes::ALL {
-            let found = EventProbes::of(probes.kinds());
+            let found = EventProbes::for_kinds(probes.kinds());
             assert_eq!(found.kinds(), probes.kinds(), "{probes:?}");
             assert_eq!(Probes::from(probes).kind(), ProbeKind::Events);
         }

@@ -1,4 +1,4 @@
-//! What a class file says about its methods, without probes or paths: for those who count instructions.
+//! The methods of a class file, without probes or paths: for callers that count instructions.
 
 use crate::classfile::class::Class;
 use crate::classfile::code::Code;
@@ -25,7 +25,7 @@ pub struct MethodOutline {
 /// The methods with code of the class in these bytes, in class-file order.
 ///
 /// # Errors
-/// If the bytes are not a well-formed class file; the error tells class, method and offset.
+/// If the bytes are not a well-formed class file; the error states class, method and offset.
 pub fn outline(bytes: &[u8]) -> Result<Vec<MethodOutline>, ClassError> {
     let class = Class::read(bytes).map_err(|fault| ClassError::new(None, None, fault))?;
     let mut marks = Default::default();

@@ -37,7 +37,7 @@ const FEEDBACK: &str = "trodden/PathFeedback";
 /// HotSpot never compiles a method with more bytecode than this (`HugeMethodLimit`).
 const HUGE_METHOD_LIMIT: u32 = 8_000;
 
-/// The identity that an emitted class's probes carry, given out by whoever collects the counts.
+/// The identity that an emitted class's probes carry, given out by the collector of the counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassIds {
     /// First counter slot of the class; as many as its [`CounterLayout`] says are its own (with structure
@@ -47,7 +47,7 @@ pub struct ClassIds {
     pub first_method: MethodId,
 }
 
-/// What the shim calls. With probes in all of their methods, those would call themselves for ever.
+/// Classes that the shim calls. With probes in all of their methods, those would call themselves for ever.
 const USED_BY_PROBES: [&str; 8] = [
     "java/lang/Object",
     "java/lang/Thread",
@@ -70,7 +70,7 @@ impl Candidate<'_> {
         does
     }
 
-    /// Does without a probe in front of each call, if it has them, for a reason.
+    /// Takes away the probes in front of calls, if it has them, for a reason.
     fn leave_call_sites_out(&mut self, map: &MethodMap, reason: SkipReason) -> bool {
         let Some(strategy) = self.strategy.without_call_sites() else {
             return false;
@@ -84,8 +84,8 @@ impl Candidate<'_> {
         true
     }
 
-    /// Is it a class initialiser without loops? That is interpreted, and over: no compiler minds how long it
-    /// is.
+    /// Returns true for a class initialiser without loops. That is interpreted, and over: no compiler minds
+    /// its length.
     fn runs_once(&self, class: &Class, map: &MethodMap) -> bool {
         let ahead = |(edge, to): (EdgeRef, BlockId)| to.index() > edge.from.index();
         class.methods[self.index].name == b"<clinit>" && map.graph.edges().all(ahead)
@@ -112,26 +112,26 @@ mod inlining;
 mod judge;
 mod lines;
 
-/// What there is to do for a class.
+/// The work to be done for a class.
 #[derive(Debug)]
 pub enum Preparation<'a> {
     /// Some method takes probes.
     Ready(Box<Prepared<'a>>),
     /// Nothing to do, or nothing that can be done.
     Unchanged {
-        /// What was left alone although it has branches, and why.
+        /// Methods that were left alone although they have branches, and why.
         skipped: Vec<Skipped>,
     },
 }
 
-/// Where a rewritten method keeps what, for whoever reads its frames.
+/// Layout of a rewritten method, for readers of its frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MethodCode {
     /// Local variable slot of the path register.
     pub register_slot: u16,
     /// (new, old) bytecode index of each instruction, ascending. A new index between two entries belongs to a
     /// probe in front of the second. Empty for a method without probes, and for one whose probes see calls
-    /// but do not tell their sites: whoever walks the stack is not to tell them either.
+    /// but do not report their sites: walks of the stack do not report them either.
     pub pc_map: Vec<(u32, u32)>,
 }
 
@@ -155,13 +155,13 @@ struct Candidate<'a> {
     frames: Option<Attribute<'a>>,
     strategy: &'static dyn ProbeStrategy,
     plan: Plan,
-    /// Does an activation end at most one path?
+    /// True if an activation ends at most one path.
     one_end: bool,
-    /// Places with a probe because of calls: all that call, or if call sites are not told, all that catch.
+    /// Places with a probe because of calls: every call, or if call sites are not reported, every catch.
     calls: usize,
-    /// Why its probes do not tell call sites though others do.
+    /// Why its probes do not report call sites though others do.
     without_call_sites: Option<SkipReason>,
-    /// What is done about paths that an exception cuts off.
+    /// The treatment of paths that an exception cuts off.
     cut_paths: CutPaths,
     /// Why nothing is though it was asked for.
     without_cut_paths: Option<SkipReason>,
@@ -169,7 +169,7 @@ struct Candidate<'a> {
     structural: Option<Box<StructuralCode>>,
     /// Where its probes stand, if they are about coverage.
     coverage: Option<Box<CoveragePlan>>,
-    /// Was it numbered by frequencies of a former run?
+    /// True if it was numbered by frequencies of a former run.
     guided: bool,
     /// How it would be numbered without them, until it is decided; for methods that HotSpot may inline.
     unguided: Option<Box<Numbers>>,
@@ -413,7 +413,7 @@ fn graph_layout(methods: &[Candidate]) -> GraphLayout {
     }))
 }
 
-/// What all methods of a class being written share.
+/// Data that all methods of a class being written share.
 struct Job<'j, 'a> {
     shim: &'j str,
     class: &'j Class<'a>,
@@ -423,7 +423,7 @@ struct Job<'j, 'a> {
 }
 
 impl<'j, 'a> Job<'j, 'a> {
-    /// Appends the method to `out`; tells the length of its code.
+    /// Appends the method to `out`; returns the length of its code.
     fn rewrite(
         &self,
         position: usize,
@@ -485,8 +485,8 @@ impl Prepared<'_> {
         self.methods.iter().filter(|m| m.guided).count()
     }
 
-    /// What is left alone although it has branches, and which methods with probes tell no call sites or count
-    /// no cut paths ([`has_probes`](Skipped::has_probes)).
+    /// Methods that are left alone although they have branches, and methods with probes that report no call
+    /// sites or count no cut paths ([`has_probes`](Skipped::has_probes)).
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
@@ -509,8 +509,8 @@ impl Prepared<'_> {
         self.emit_where_with_code(ids, |_| true)
     }
 
-    /// The same with probes in some methods only, as in [`emit_where`](Self::emit_where). Of the others
-    /// nothing went anywhere, and nothing is told.
+    /// Like [`emit_with_code`](Self::emit_with_code), but with probes in some methods only, as in
+    /// [`emit_where`](Self::emit_where). The other methods have no register and an empty map of instructions.
     pub fn emit_where_with_code(
         &self,
         ids: ClassIds,
@@ -518,24 +518,24 @@ impl Prepared<'_> {
     ) -> (Vec<u8>, Vec<MethodCode>) {
         let mut codes = Vec::with_capacity(self.methods.len());
         let out = self.emit_to(ids, wanted, |Candidate { code, strategy, .. }, scratch| {
-            let tells = strategy.tells_call_sites() || !strategy.sees_calls();
+            let reports = strategy.reports_call_sites() || !strategy.sees_calls();
             codes.push(MethodCode {
                 register_slot: code.max_locals,
                 pc_map: scratch
-                    .filter(|_| tells)
+                    .filter(|_| reports)
                     .map_or_else(Vec::new, |scratch| scratch.pc_map(code)),
             });
         });
         (out, codes)
     }
 
-    /// Writes the class; tells of each method what is known right after it was written, nothing if it was
+    /// Writes the class; calls back for each method right after it was written, or with nothing if it was
     /// not.
     fn emit_to(
         &self,
         ids: ClassIds,
         wanted: impl Fn(usize) -> bool,
-        mut tell: impl FnMut(&Candidate, Option<&RewriteScratch>),
+        mut after: impl FnMut(&Candidate, Option<&RewriteScratch>),
     ) -> Vec<u8> {
         let class = &self.class;
         let layout = counter_layout(&self.methods, &self.map.methods);
@@ -559,17 +559,17 @@ impl Prepared<'_> {
             done = candidate.index + 1;
             if !wanted(position) {
                 methods.extend_from_slice(class.methods[candidate.index].raw);
-                tell(candidate, None);
+                after(candidate, None);
                 continue;
             }
             // It was written once already, with the widest ids. Should it fail all the same, the method stays
-            // as it was and is never counted.
+            // unchanged and is never counted.
             match job.rewrite(position, candidate, map, &mut pool, rewrite, methods) {
-                Ok(_) => tell(candidate, Some(rewrite)),
+                Ok(_) => after(candidate, Some(rewrite)),
                 Err(error) => {
                     debug_assert!(false, "{}.{}: {error:?}", self.map.name, map.name);
                     methods.extend_from_slice(class.methods[candidate.index].raw);
-                    tell(candidate, None);
+                    after(candidate, None);
                 }
             }
         }

@@ -9,25 +9,25 @@ use crate::options::InstrumentOptions;
 use crate::rewrite::RewriteScratch;
 use crate::shape::ShapeScratch;
 
-/// What one class at a time needs.
+/// Memory for one class at a time.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// Of the method that is being read.
+    /// For the method that is being read.
     pub marks: Marks,
-    /// Of the method whose graph is being built.
+    /// For the method whose graph is being built.
     pub cfg: CfgScratch,
-    /// Of the method that is being numbered.
+    /// For the method that is being numbered.
     pub numbering: trodden_numbering::Scratch,
-    /// Of the class that is being read.
+    /// For the class that is being read.
     pub shape: ShapeScratch,
-    /// Of the method that is being written.
+    /// For the method that is being written.
     pub rewrite: RewriteScratch,
     /// The methods of the class that is being written.
     pub methods: Vec<u8>,
 }
 
-/// What all classes share: the settings, and memory not in use just now. There is as much of that as there
-/// were classes in work at the same time.
+/// State that all classes share: the settings, and memory not in use just now. There is as much of that as
+/// there were classes in work at the same time.
 #[derive(Debug)]
 pub struct Shared {
     /// The settings.
@@ -85,7 +85,7 @@ impl Drop for Borrowed<'_> {
         let Some(scratch) = self.scratch.take() else {
             return;
         };
-        if scratch.methods.capacity() <= MOST_KEPT && !std::thread::panicking() {
+        if scratch.methods.capacity() <= MAX_KEPT_BYTES && !std::thread::panicking() {
             let mut spare = self.shared.spare.lock().unwrap_or_else(PoisonError::into_inner);
             spare.push(scratch);
         }
@@ -93,4 +93,4 @@ impl Drop for Borrowed<'_> {
 }
 
 /// Bytes of methods up to which a class's working memory is kept.
-const MOST_KEPT: usize = 1 << 20;
+const MAX_KEPT_BYTES: usize = 1 << 20;

@@ -18,7 +18,7 @@ use crate::error::ClassError;
 
 /// `ldc2_w`.
 const LDC2_W: u8 = 20;
-/// Behind the last opcode.
+/// One past the last opcode.
 const OPCODES: usize = 202;
 
 /// Hashes of the constants of the class that is being read. The memory is used again.
@@ -35,7 +35,7 @@ impl ShapeScratch {
         self.hashes.resize(pool.len(), 0);
     }
 
-    /// What an entry says, not where it stands.
+    /// The hash of an entry's contents, not of its index.
     fn constant(&mut self, pool: &Pool, index: u16) -> u64 {
         match self.hashes.get(usize::from(index)) {
             Some(&0) => {}
@@ -72,7 +72,7 @@ impl ShapeScratch {
                         hasher.add(self.name_and_type(pool, second()));
                     }
                     // Only name and type: the methods behind a call site that is linked at run time
-                    // (`lambda$main$3`) are numbered anew by each build.
+                    // (`lambda$main$3`) are numbered again by each build.
                     tag::DYNAMIC | tag::INVOKE_DYNAMIC => hasher.add(self.name_and_type(pool, second())),
                     _ => {}
                 }
@@ -233,7 +233,7 @@ fn add_handlers(
     }
 }
 
-/// What an instruction is without the width it is written in.
+/// The opcode of an instruction without the width that it is written in.
 const NORMAL: [u8; OPCODES] = {
     let mut normal = [0; OPCODES];
     let mut opcode = 0;
@@ -292,7 +292,7 @@ fn normal(pool: &Pool, code: &Code, pc: usize, opcode: u8, scratch: &mut ShapeSc
         LDC2_W | 178..=187 | 189 | 192 | 193 => scratch.constant(pool, get_u2(bytes, pc + 1)),
         // multianewarray
         197 => scratch.constant(pool, get_u2(bytes, pc + 1)) ^ u64::from(bytes[pc + 3]),
-        // Where branches lead stands in their block's successors.
+        // The targets of branches are in their block's successors.
         _ => 0,
     };
     (normal, operand)

@@ -207,7 +207,8 @@ fn what_probes_do_not_report_is_not_believed_to_be_cold() {
     let plain = prepare_with(SHAPES, without_probes(), None);
     let silent = |map: &ClassMap| map.methods.iter().filter(|m| !m.unobserved.is_empty()).count();
     assert!(silent(plain.map()) > 0);
-    // All that is reported, alike; and all that there is, iterations of those loops far more often.
+    // Everything that is reported, alike; and everything that there is, iterations of those loops far more
+    // often.
     let reported = profile(plain.map(), |m| {
         let method = &plain.map().methods[m];
         (0..method.dag.num_paths().min(500))

@@ -1,4 +1,4 @@
-//! Damaged and oversized class files: no panic, errors that tell where, no quadratic behaviour.
+//! Damaged and oversized class files: no panic, errors that say where, no quadratic behaviour.
 
 mod common;
 
@@ -54,7 +54,7 @@ fn emitted_classes_survive_a_round_trip_and_are_recognised() {
     }
 }
 
-/// One entry of the constant pool tells that a class is instrumented, once, even if no probe calls anything.
+/// One entry of the constant pool says that a class is instrumented, once, even if no probe calls anything.
 #[test]
 fn the_mark_is_there_once() {
     let name = b"java/lang/Trodden";
@@ -175,7 +175,7 @@ fn mutations_never_panic_and_errors_tell_where() {
         if let Ok(Preparation::Ready(prepared)) = instrumenter.prepare(&bytes) {
             let class = prepared.emit(IDS);
             emitted += 1;
-            // A method with a broken debug table stays as it was, and is still broken.
+            // A method with a broken debug table stays unchanged, and is still broken.
             if readable.is_ok() {
                 round_trip(&class).unwrap_or_else(|error| panic!("round {round}: {error}"));
             }

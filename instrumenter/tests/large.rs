@@ -4,7 +4,7 @@ mod common;
 
 use common::Class;
 use trodden_instrumenter::{
-    BesidesCalls, ClassIds, EventProbes, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind,
+    CallWeight, ClassIds, EventProbes, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind,
     round_trip,
 };
 use trodden_profile::Skipped;
@@ -20,7 +20,7 @@ const LIMITS: [(usize, &str); 2] = [
     (65_535, "probes would push it over 65,535 bytes"),
 ];
 
-/// All kinds of probes that tell call sites: their names, and what they call in front of a call, at the
+/// All kinds of probes that report call sites: their names, and what they call in front of a call, at the
 /// beginning, and at the end.
 fn kinds() -> Vec<(Instrumenter, [&'static str; 3])> {
     let kind = |probes: EventProbes, calls| {
@@ -30,19 +30,19 @@ fn kinds() -> Vec<(Instrumenter, [&'static str; 3])> {
     };
     vec![
         kind(
-            EventProbes::Calls(BesidesCalls::Nothing),
+            EventProbes::Calls(CallWeight::Nothing),
             ["call", "enterFrom", "exit"],
         ),
         kind(
-            EventProbes::Calls(BesidesCalls::Paths),
+            EventProbes::Calls(CallWeight::Paths),
             ["call", "enterFrom", "lastPath"],
         ),
         kind(
-            EventProbes::Calls(BesidesCalls::Time),
+            EventProbes::Calls(CallWeight::Time),
             ["call", "enterTimed", "exitTimed"],
         ),
         kind(
-            EventProbes::Calls(BesidesCalls::PathsToCalls),
+            EventProbes::Calls(CallWeight::PathsToCalls),
             ["callAlong", "enterAlong", "exitAlong"],
         ),
         kind(EventProbes::CallBursts, ["calls", "begins", "ends"]),
@@ -53,7 +53,7 @@ fn u2(out: &mut Vec<u8>, value: usize) {
     out.extend_from_slice(&(value as u16).to_be_bytes());
 }
 
-/// A class of version 49 (no frames) whose one static method of that name calls another class so many times,
+/// A class of version 49 (no frames) whose one static method of that name calls another class `calls` times,
 /// in a try block whose handler returns.
 fn class_with(name: &str, calls: usize, loops: bool) -> Vec<u8> {
     let mut out = vec![0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 49];
@@ -88,7 +88,7 @@ fn class_with(name: &str, calls: usize, loops: bool) -> Vec<u8> {
     out
 }
 
-/// What became of the method.
+/// The outcome for the method.
 #[derive(Debug, PartialEq)]
 enum Form {
     Full { bytes: usize },
@@ -207,12 +207,12 @@ fn call_sites_go_before_methods_do() {
                 "{names:?}"
             );
         }
-        // Just above the first limit as it is: there is nothing to lose.
+        // Just above the first limit without probes: there is nothing to lose.
         assert!(matches!(of(2_700), Form::Full { .. }), "{names:?}");
     }
 }
 
-/// Nobody compiles a class initialiser that has no loops.
+/// A class initialiser that has no loops is never compiled.
 #[test]
 fn initialisers_without_loops_may_be_large() {
     for (instrumenter, [call, enter, exit]) in kinds() {

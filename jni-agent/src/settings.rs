@@ -7,8 +7,8 @@ use std::time::Duration;
 use rustc_hash::FxHashSet;
 use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::{
-    BesidesCalls, EventProbes, Filter, FilterError, Guide, GuideError, InstrumentOptions, Instrumenter,
-    Leave, ProbeKind, Probes,
+    CallWeight, EventProbes, Filter, FilterError, Guide, GuideError, InstrumentOptions, Instrumenter, Leave,
+    ProbeKind, Probes,
 };
 use trodden_profile::Schedule;
 use trodden_profile::events::EventKinds;
@@ -327,11 +327,9 @@ fn probes(options: &ProfileOptions) -> Result<Probes, StreamError> {
             },
             _ if options.has_events_of_jvm() => EventProbes::JvmCallBursts,
             Burst::Timed { .. } => EventProbes::CallBursts,
-            _ if options.contexts.weight == ContextWeight::Time => EventProbes::Calls(BesidesCalls::Time),
-            _ if options.contexts.call_paths == CallPaths::On => {
-                EventProbes::Calls(BesidesCalls::PathsToCalls)
-            }
-            _ => match EventProbes::of(kinds) {
+            _ if options.contexts.weight == ContextWeight::Time => EventProbes::Calls(CallWeight::Time),
+            _ if options.contexts.call_paths == CallPaths::On => EventProbes::Calls(CallWeight::PathsToCalls),
+            _ => match EventProbes::for_kinds(kinds) {
                 EventProbes::Paths if options.skips_in_probes() => EventProbes::WantedPaths,
                 probes => probes,
             },
@@ -343,7 +341,7 @@ fn probes(options: &ProfileOptions) -> Result<Probes, StreamError> {
 /// The kinds of events that the analyses need. A trace has all that any analysis of paths may need, unless it
 /// is for contexts alone.
 fn events(options: &ProfileOptions) -> Result<EventKinds, StreamError> {
-    let needs = Pipeline::of(options)?.needs();
+    let needs = Pipeline::from_options(options)?.needs();
     Ok(match options.output.file.format() {
         FileFormat::Trace if options.profile != [ProfileKind::Contexts] => {
             needs.and(EventKinds::ACTIVATION_PATHS)

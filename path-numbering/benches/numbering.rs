@@ -1,4 +1,4 @@
-//! What numbering a method costs: `cargo bench -p trodden-numbering`.
+//! The cost of numbering a method: `cargo bench -p trodden-numbering`.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use trodden_numbering::generate::{self, Choices};

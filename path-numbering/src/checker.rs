@@ -10,7 +10,7 @@
 //!
 //! 1. [`Ends`](Rule::Ends): of *R*, exactly the targets of the retreating edges of the depth-first walk
 //!    (entry first, then the extra starts, successors in order) end paths as headers; all other members of
-//!    *end* are cuts; none lies outside *R*. So the edges truncated are exactly the retreating ones, other
+//!    *end* are cuts; none is outside *R*. So the edges truncated are exactly the retreating ones, other
 //!    edges into headers (PEP section 3.2 splits the header, not the edge), and edges into cuts.
 //! 2. [`Acyclic`](Rule::Acyclic): without the edges into *end*, no cycle is left in *R*.
 //! 3. [`Starts`](Rule::Starts): there is exactly one start for the entry (the first), for each extra start
@@ -63,7 +63,7 @@ pub struct Violation {
 /// How much to check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckOptions {
-    /// Enumerate all paths if there are at most so many.
+    /// Enumerate all paths if there are at most this number of them.
     pub enumerate: u64,
     /// Random paths otherwise, and random steps of the placement machine in any case.
     pub steps: usize,
@@ -94,8 +94,8 @@ mod placement; // after the macro, which it uses
 mod tests;
 pub use placement::check_plan;
 
-/// Numbers the graph (smart and plain), plans both ways, and checks everything. Too low a limit is no
-/// violation.
+/// Numbers the graph (smart and plain), makes the plan for either, and checks everything. Too low a limit is
+/// no violation.
 ///
 /// # Errors
 /// The first broken rule.

@@ -1,7 +1,7 @@
-//! Coverage: which blocks ran and which decisions went which way, from few probes.
+//! Coverage: which blocks ran and which way decisions went, from few probes.
 //!
-//! A probe says once that execution came this way. It stands on the ways into a block: on edges, at method
-//! entry, where a handler begins. What needs none is implied:
+//! A probe says once that execution came this way. Probes are on the ways into a block: on edges, at method
+//! entry, where a handler begins. Everything else is implied:
 //! - an edge that is the only way into its block was followed if the block ran, and the other way round;
 //! - the only edge out of a block that *completes* (nothing in it throws) was followed if the block ran;
 //! - both ends of an edge that was followed have run.
@@ -15,7 +15,7 @@ use crate::plan::{EdgeOp, Plan, Update};
 use crate::rows::Rows;
 
 /// How far is looked whether leaving out one more probe would make two blocks imply each other.
-const MOST_STEPS: usize = 512;
+const MAX_STEPS: usize = 512;
 
 /// Where a method's probes stand, and what follows from them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,18 +26,18 @@ pub struct CoveragePlan {
     entry: Option<u32>,
     /// Per extra start: the probe there.
     extra_starts: Vec<Option<u32>>,
-    /// Per block: does it run to its end whenever it begins?
+    /// Per block, true if it runs to its end whenever it begins.
     completes: Vec<bool>,
     probes: u32,
 }
 
-/// What of a method ran.
+/// The blocks and edges of a method that ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ran {
-    /// Per block: did it begin?
+    /// Per block, true if it began.
     pub blocks: Vec<bool>,
-    /// Per edge, in the graph's order: was it followed? Known of edges out of blocks that have several; of
-    /// others only what is implied.
+    /// Per edge, in the graph's order, true if it was followed. Known of edges out of blocks that have
+    /// several; of others only what is implied.
     pub edges: Vec<bool>,
 }
 
@@ -48,14 +48,14 @@ struct Ways {
     all: usize,
     /// Blocks from which one comes that is not wanted for its own sake.
     plain: Vec<usize>,
-    /// Does execution appear here without an edge?
+    /// True if execution can begin here without an edge.
     starts: bool,
-    /// Is the only way one that is wanted for its own sake?
+    /// True if an edge into it is wanted for its own sake.
     decided: bool,
 }
 
 impl Ways {
-    /// Is there exactly one?
+    /// Returns true if there is exactly one.
     fn single(&self) -> bool {
         self.all == 1
     }
@@ -124,7 +124,7 @@ impl CoveragePlan {
         self.probes
     }
 
-    /// The same for whoever writes code: each update runs the probe of that number.
+    /// The probes as a plan for code to be written: each update runs the probe of that number.
     pub fn plan(&self, graph: &impl FlowGraph) -> Plan {
         let op = |probe: Option<u32>| EdgeOp {
             update: probe.map_or(Update::Keep, Update::Run),
@@ -147,7 +147,7 @@ impl CoveragePlan {
         }
     }
 
-    /// What ran, if these probes were passed.
+    /// The blocks and edges that ran, if these probes were passed.
     pub fn ran(&self, graph: &impl FlowGraph, passed: impl Fn(u32) -> bool) -> Ran {
         let passed = |probe: Option<u32>| probe.is_some_and(&passed);
         let edges: Vec<(BlockId, BlockId)> = graph.edges().map(|(edge, to)| (edge.from, to)).collect();
@@ -169,7 +169,7 @@ impl CoveragePlan {
         }
         for (index, &probe) in self.edges.iter().enumerate().filter(|(_, probe)| passed(**probe)) {
             ran.blocks[edges[index].1.index()] = true;
-            // One that several ways share does not tell which of them.
+            // A probe that several ways share does not say which of them was taken.
             ran.edges[index] = probe.is_some_and(|probe| users[probe as usize] == 1);
         }
         let mut changed = true;
@@ -193,7 +193,7 @@ impl CoveragePlan {
     }
 }
 
-/// The blocks that tell whether one ran because it completes: it ran if it was left by any of its edges.
+/// The blocks that imply that a completing block ran: it ran if it was left by any of its edges.
 /// `None` if that is not known of all of them.
 fn by_end(graph: &impl FlowGraph, ways: &[Ways], completes: &[bool], block: usize) -> Option<Vec<usize>> {
     let successors = graph.successors(BlockId::new(block));
@@ -212,7 +212,7 @@ fn by_end(graph: &impl FlowGraph, ways: &[Ways], completes: &[bool], block: usiz
     Some(sources)
 }
 
-/// The blocks that tell whether one ran by a way that has no probe of its own: each of them leads nowhere
+/// The blocks that imply that a block ran by a way without a probe of its own: each of them leads nowhere
 /// else.
 fn by_begin(ways: &[Ways], completes: &[bool], block: usize) -> Option<Vec<usize>> {
     let ways = &ways[block];
@@ -220,12 +220,12 @@ fn by_begin(ways: &[Ways], completes: &[bool], block: usize) -> Option<Vec<usize
     known.then(|| ways.plain.clone())
 }
 
-/// Would `block` be told from itself, in the end? Yes if that is too much work to find out.
+/// Returns true if `block` would imply itself in the end, or if that is too much work to find out.
 fn reaches(implied: &[Option<Vec<usize>>], sources: &[usize], block: usize) -> bool {
     let mut open: Vec<usize> = sources.to_vec();
     let mut seen: Vec<usize> = Vec::new();
     while let Some(next) = open.pop() {
-        if next == block || seen.len() > MOST_STEPS {
+        if next == block || seen.len() > MAX_STEPS {
             return true;
         }
         if !seen.contains(&next) {
@@ -307,7 +307,7 @@ mod tests {
             pass(plan.edges[at.index()][index]);
             at = ways[index];
         }
-        // The method goes on until it is over: what began has ended, unless it threw.
+        // The method runs until it is over: a block that began has ended, unless it threw.
         log.blocks[at.index()] = true;
         let mut left = 1_000;
         while completes[at.index()] && !graph.successors(at).is_empty() && left > 0 {
@@ -361,16 +361,16 @@ mod tests {
         );
     }
 
-    /// `if (a) { b } else { c } d` in which nothing throws: two probes tell all.
+    /// `if (a) { b } else { c } d` in which nothing throws: two probes are enough.
     #[test]
-    fn branches_tell_what_is_around_them() {
+    fn branches_imply_the_blocks_around_them() {
         let graph = SimpleGraph::new(4, &[(0, 1), (0, 2), (1, 3), (2, 3)]);
         assert_eq!(CoveragePlan::new(&graph, vec![true; 4]).probes(), 2);
         // If anything may throw, what comes behind it is another matter.
         assert_eq!(CoveragePlan::new(&graph, vec![false; 4]).probes(), 4);
     }
 
-    /// A loop that cannot be left implies nothing by going on.
+    /// A loop that cannot be left implies nothing by running on.
     #[test]
     fn a_loop_without_a_way_out_keeps_a_probe() {
         let graph = SimpleGraph::new(2, &[(0, 1), (1, 1)]);

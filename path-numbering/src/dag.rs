@@ -1,7 +1,7 @@
 //! From graph to P-DAG: loop cutting, cut points, numbering.
 //!
 //! PEP section 3.2 splits a loop header in two and joins the halves to EXIT and ENTRY by dummy edges. The
-//! halves are not materialised here: a block that [`ends paths`](PathDag::end_cause) stands for both. An edge
+//! halves are not materialised here: a block that [`ends paths`](PathDag::end_cause) represents both. An edge
 //! *into* it is an edge to its upper half, whose only way on is EXIT; its own out-edges belong to the lower
 //! half, which only the dummy edge from ENTRY (a [`PathStart`]) reaches.
 
@@ -18,7 +18,7 @@ pub enum EndCause {
     Cut,
 }
 
-/// What kind of dummy edge leads from ENTRY to the first block of a path.
+/// The kind of dummy edge that leads from ENTRY to the first block of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StartKind {
     /// The graph's real entry.
@@ -34,7 +34,7 @@ pub enum StartKind {
 /// A dummy edge from ENTRY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathStart {
-    /// What kind of start.
+    /// The kind of start.
     pub kind: StartKind,
     /// First block of the paths that start here.
     pub block: BlockId,
@@ -103,12 +103,12 @@ impl PathDag {
         options: &NumberingOptions,
     ) -> Result<Self, NumberingError> {
         validate(graph)?;
-        let walk = DepthFirst::of(graph);
-        Self::of_walk(graph, weights, options, &walk, &mut Counting::default())
+        let walk = DepthFirst::new(graph);
+        Self::from_walk(graph, weights, options, &walk, &mut Counting::default())
     }
 
     /// The same for a valid graph that has been walked.
-    pub(crate) fn of_walk(
+    pub(crate) fn from_walk(
         graph: &impl FlowGraph,
         weights: &EdgeWeights,
         options: &NumberingOptions,
@@ -192,7 +192,7 @@ impl PathDag {
             let successors = graph.successors(block);
             let onward = |to: BlockId| ways_on(to, &end_cause, paths_from);
             let values = &mut values[block.index()];
-            let weights = weights.of(block);
+            let weights = weights.row(block);
             let weight = |index: u32| weights.get(index as usize).copied().unwrap_or(0.0);
             let total = match *successors {
                 [] => 1,
@@ -323,7 +323,7 @@ pub(crate) fn validate(graph: &impl FlowGraph) -> Result<(), NumberingError> {
 /// Adds cut points until no block has more than `cap` paths to its path ends.
 ///
 /// Blocks are counted bottom up. Where there are too many, the cut is made on the way with the most paths, at
-/// the next merge block: a cut there serves all that flows in, while one at a block with a single predecessor
+/// the next merge block: a cut there serves every way in, while one at a block with a single predecessor
 /// only shortens that way (it is the last resort, as is cutting everything, which `cap` 0 asks for).
 fn add_cuts(graph: &impl FlowGraph, postorder: &[BlockId], end_cause: &mut [Option<EndCause>], cap: u64) {
     let blocks = graph.num_blocks();

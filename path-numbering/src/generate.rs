@@ -28,7 +28,7 @@ impl<'a> Choices<'a> {
         usize::from(first) % bound.max(1)
     }
 
-    /// Is anything left?
+    /// Returns true if no choice is left.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }

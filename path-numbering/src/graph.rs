@@ -163,13 +163,13 @@ impl EdgeWeights {
     }
 
     /// The weights of a block's edges; empty where none were given.
-    pub(crate) fn of(&self, block: BlockId) -> &[f64] {
+    pub(crate) fn row(&self, block: BlockId) -> &[f64] {
         self.weights.get(block.index()).unwrap_or(&[])
     }
 
     /// The weight of one edge; 0 where none was given.
     pub fn get(&self, edge: EdgeRef) -> f64 {
-        self.of(edge.from)
+        self.row(edge.from)
             .get(edge.index as usize)
             .copied()
             .unwrap_or(0.0)

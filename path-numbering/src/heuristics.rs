@@ -11,7 +11,7 @@
 //! How a block is decided, by its number of out-edges:
 //! * one: 1.
 //! * two: [loop branch](Heuristic::LoopBranch) alone if exactly one of them is retreating; else every other
-//!   heuristic gives its opinion and the opinions are combined, starting from one half each. Heuristics that
+//!   heuristic votes and the votes are combined, starting from one half each. Heuristics that
 //!   speak for both edges at once say nothing.
 //! * more (a switch): **uniform per key**. An edge counts as often as it has [keys](BranchHints::keys), the
 //!   default edge as one key: nothing in the code says that the default is rare, and where it is an error it
@@ -22,7 +22,7 @@ use crate::loops::{Loops, Postdominators};
 use crate::rows::Rows;
 use crate::walk::DepthFirst;
 
-/// What the front end knows about a block.
+/// Properties of a block that the front end knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockTraits {
     /// It ends by returning from the routine.
@@ -35,33 +35,33 @@ pub struct BlockTraits {
     pub stores: bool,
 }
 
-/// What a two-way branch asks. Negated tests are stated by [`BranchTest::holds`].
+/// The condition of a two-way branch. Negated tests are stated by [`BranchTest::holds`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// Is the pointer null?
+    /// The pointer is null.
     PointerNull,
-    /// Are the pointers the same?
+    /// The pointers are the same.
     PointerEqual,
-    /// Is the integer less than 0?
+    /// The integer is less than 0.
     IntNegative,
-    /// Is the integer less than or equal to 0?
+    /// The integer is less than or equal to 0.
     IntNonPositive,
-    /// Is the integer equal to a constant? (Not for truth values: neither answer is the rarer one.)
+    /// The integer is equal to a constant. (Not for truth values: neither answer is the rarer one.)
     IntEqual,
-    /// Are the floating-point numbers equal?
+    /// The floating-point numbers are equal.
     FloatEqual,
-    /// Anything else: no opinion.
+    /// Anything else: no vote.
     Other,
 }
 
 /// The test at the end of a block with two out-edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BranchTest {
-    /// What it asks.
+    /// The condition.
     pub condition: Condition,
     /// Position (0 or 1) of the successor that is followed when the answer is yes.
     pub holds: u32,
-    /// Per successor: does its block use an operand of the test before assigning to it? For the guard
+    /// Per successor, true if its block uses an operand of the test before assigning to it. For the guard
     /// heuristic.
     pub guards: [bool; 2],
 }
@@ -77,7 +77,7 @@ impl BranchTest {
     }
 }
 
-/// What the front end can say about a routine.
+/// Hints that the front end can give about a routine.
 pub trait BranchHints {
     /// About a block.
     fn traits(&self, block: BlockId) -> BlockTraits;
@@ -127,7 +127,7 @@ impl BranchHints for HintTable {
 pub enum Heuristic {
     /// A retreating edge is followed (0.88): loops repeat. It decides alone, as in Wu and Larus' algorithm.
     /// Likewise, at a loop's header, the edge that leaves this loop is not followed (a `while` loop whose
-    /// test stands at the top); that opinion is combined with the others.
+    /// test is at the top); that vote is combined with the others.
     LoopBranch,
     /// A branch elsewhere inside a loop, with no loop header among its successors, does not leave the loop
     /// (0.80).
@@ -201,14 +201,14 @@ pub fn combine(p: f64, q: f64) -> f64 {
 
 /// A heuristic's say at a two-way branch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Opinion {
+pub struct HeuristicVote {
     /// Whose.
     pub heuristic: Heuristic,
     /// Position (0 or 1) of the successor it expects to be followed.
     pub expects: u32,
 }
 
-/// What all opinions about one graph rest on.
+/// The facts about one graph that all votes are based on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Analysis {
     predecessors: Rows<BlockId>,
@@ -261,7 +261,7 @@ impl Analysis {
     }
 }
 
-/// The analysis of one graph that all opinions rest on.
+/// The analysis of one graph that all votes are based on.
 pub struct Predictor<'a, G, H> {
     graph: &'a G,
     hints: &'a H,
@@ -276,7 +276,7 @@ impl<'a, G: FlowGraph, H: BranchHints> Predictor<'a, G, H> {
     /// If the graph names a block that does not exist ([`PathDag::build`](crate::PathDag::build) reports
     /// that).
     pub fn new(graph: &'a G, hints: &'a H) -> Self {
-        let walk = DepthFirst::of(graph);
+        let walk = DepthFirst::new(graph);
         let mut analysis = Analysis::default();
         analysis.run(graph, hints, &walk);
         Predictor {
@@ -303,15 +303,15 @@ impl<'a, G: FlowGraph, H: BranchHints> Predictor<'a, G, H> {
         all
     }
 
-    /// All that is said about a block with two out-edges; nothing for any other.
-    pub fn opinions(&self, block: BlockId) -> Vec<Opinion> {
+    /// The votes on a block with two out-edges; empty for any other.
+    pub fn votes(&self, block: BlockId) -> Vec<HeuristicVote> {
         let mut all = Vec::new();
-        self.view().opinions(block, |opinion| all.push(opinion));
+        self.view().votes(block, |vote| all.push(vote));
         all
     }
 }
 
-/// A graph with all that is known about it.
+/// A graph with everything that is known about it.
 struct View<'v, G, H> {
     graph: &'v G,
     hints: &'v H,
@@ -327,9 +327,9 @@ impl<G: FlowGraph, H: BranchHints> View<'_, G, H> {
             [_] => say(1.0),
             [_, _] => {
                 let mut first = 0.5;
-                self.opinions(block, |opinion| {
-                    let q = opinion.heuristic.probability();
-                    first = combine(first, if opinion.expects == 0 { q } else { 1.0 - q });
+                self.votes(block, |vote| {
+                    let q = vote.heuristic.probability();
+                    first = combine(first, if vote.expects == 0 { q } else { 1.0 - q });
                 });
                 say(first);
                 say(1.0 - first);
@@ -347,8 +347,8 @@ impl<G: FlowGraph, H: BranchHints> View<'_, G, H> {
         }
     }
 
-    /// [`Predictor::opinions`], one by one.
-    fn opinions(&self, block: BlockId, mut opinion: impl FnMut(Opinion)) {
+    /// [`Predictor::votes`], one by one.
+    fn votes(&self, block: BlockId, mut vote: impl FnMut(HeuristicVote)) {
         let &[a, b] = self.graph.successors(block) else {
             return;
         };
@@ -359,11 +359,11 @@ impl<G: FlowGraph, H: BranchHints> View<'_, G, H> {
             throws,
             ..
         } = self.analysis;
-        // The opinion of a heuristic that wants (or shuns) successors of a kind: none if both are.
+        // The vote of a heuristic that wants (or shuns) successors of a kind: none if both are.
         let mut say = |heuristic, follow: bool, kind: [bool; 2]| {
             if kind[0] != kind[1] {
                 let expects = u32::from(kind[1] == follow);
-                opinion(Opinion { heuristic, expects });
+                vote(HeuristicVote { heuristic, expects });
             }
         };
         let retreating = both.map(|to| self.walk.is_retreating(block, to));
@@ -417,7 +417,7 @@ impl<G: FlowGraph, H: BranchHints> View<'_, G, H> {
         }
     }
 
-    /// Does the edge enter a loop by its header (rather than repeat it)?
+    /// Returns true if the edge enters a loop by its header (rather than repeats it).
     fn enters_loop(&self, from: BlockId, to: BlockId) -> bool {
         self.walk.retreating_target[to.index()] && !self.walk.is_retreating(from, to)
     }
@@ -434,7 +434,7 @@ impl EdgeWeights {
     /// # Panics
     /// If the graph names a block that does not exist.
     pub fn heuristic(graph: &impl FlowGraph, hints: &impl BranchHints) -> Self {
-        let walk = DepthFirst::of(graph);
+        let walk = DepthFirst::new(graph);
         let mut analysis = Analysis::default();
         analysis.run(graph, hints, &walk);
         let mut weights = Rows::default();

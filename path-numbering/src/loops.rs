@@ -24,7 +24,7 @@ pub(crate) struct Loops {
 }
 
 impl Loops {
-    /// Finds them. The body of a loop is what lies on a way from the header to one of its retreating edges;
+    /// Finds them. The body of a loop is every block on a way from the header to one of its retreating edges;
     /// so a handler that jumps back into the loop does not spoil it, nor do other entries.
     pub fn find(&mut self, graph: &impl FlowGraph, walk: &DepthFirst, predecessors: &Rows<BlockId>) {
         self.around.clear();
@@ -123,7 +123,7 @@ impl Postdominators {
         self.order = order;
     }
 
-    /// Once over all blocks; is another time needed?
+    /// Once over all blocks; returns true if another time is needed.
     fn pass(&mut self, graph: &impl FlowGraph, order: &[BlockId]) -> bool {
         let mut again = false;
         for &block in order {
@@ -162,7 +162,8 @@ impl Postdominators {
         a
     }
 
-    /// Does every way from `block` to an exit pass `candidate`? `false` if either never reaches an exit.
+    /// Returns true if every way from `block` to an exit passes `candidate`; false if either never reaches an
+    /// exit.
     pub fn postdominates(&self, candidate: BlockId, block: BlockId) -> bool {
         let number = self.number[candidate.index()];
         if number == UNREACHED || self.number[block.index()] == UNREACHED {

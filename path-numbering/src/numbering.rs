@@ -1,4 +1,4 @@
-//! From graph to P-DAG and plan in one go, with memory that is used again: for whoever numbers one method
+//! From graph to P-DAG and plan in one go, with memory that is used again: for callers that number one method
 //! after the other.
 
 use crate::dag::{Counting, NumberingError, NumberingOptions, PathDag, validate};
@@ -77,7 +77,7 @@ impl Scratch {
             }
         }
         let weights = EdgeWeights::from_rows(weights);
-        let dag = PathDag::of_walk(graph, &weights, options, &self.walk, &mut self.counting);
+        let dag = PathDag::from_walk(graph, &weights, options, &self.walk, &mut self.counting);
         self.weights = weights.into_rows();
         Ok(Numbering {
             graph,
@@ -90,7 +90,7 @@ impl Scratch {
 /// Puts measured frequencies above predictions, which are probabilities and so decide only among equals.
 fn add_measured(weights: &mut Rows<f64>, measured: &EdgeWeights) {
     for row in 0..weights.len() {
-        for (weight, &times) in weights[row].iter_mut().zip(measured.of(BlockId::new(row))) {
+        for (weight, &times) in weights[row].iter_mut().zip(measured.row(BlockId::new(row))) {
             *weight += times;
         }
     }
@@ -101,6 +101,6 @@ impl<G: FlowGraph> Numbering<'_, G> {
     pub fn plan(&mut self, skip_single_path_loops: bool) -> Plan {
         let Scratch { walk, restarts, .. } = &mut *self.scratch;
         let walk = skip_single_path_loops.then_some(&*walk);
-        Plan::of_walk(self.graph, &self.dag, walk, restarts)
+        Plan::from_walk(self.graph, &self.dag, walk, restarts)
     }
 }

@@ -23,7 +23,7 @@ pub enum Update {
     Run(u32),
 }
 
-/// What to do with the path register when an edge is followed: first `update`, then, if there is a
+/// The operation on the path register when an edge is followed: first `update`, then, if there is a
 /// `restart`, report the register (a path ends here) and set it to the restart's value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EdgeOp {
@@ -34,7 +34,7 @@ pub struct EdgeOp {
 }
 
 impl EdgeOp {
-    /// Does nothing at all?
+    /// Returns true if the operation does nothing.
     pub fn is_none(&self) -> bool {
         *self == EdgeOp::default()
     }
@@ -70,12 +70,12 @@ impl Plan {
     /// inner loop, no branch but exits) reports nothing; the loop is still entered and left by observed
     /// paths.
     pub fn new(graph: &impl FlowGraph, dag: &PathDag, skip_single_path_loops: bool) -> Self {
-        let walk = skip_single_path_loops.then(|| DepthFirst::of(graph));
-        Self::of_walk(graph, dag, walk.as_ref(), &mut Vec::new())
+        let walk = skip_single_path_loops.then(|| DepthFirst::new(graph));
+        Self::from_walk(graph, dag, walk.as_ref(), &mut Vec::new())
     }
 
-    /// The same with a walk of the graph, if single-path loops are to be skipped.
-    pub(crate) fn of_walk(
+    /// Like [`Self::new`], but with a walk of the graph, if single-path loops are to be skipped.
+    pub(crate) fn from_walk(
         graph: &impl FlowGraph,
         dag: &PathDag,
         walk: Option<&DepthFirst>,
@@ -139,7 +139,7 @@ impl Plan {
         }
     }
 
-    /// The plan where no path is to be told: nothing happens anywhere.
+    /// The plan where no path is reported: nothing happens anywhere.
     pub fn idle(graph: &impl FlowGraph) -> Self {
         let mut edges = Rows::default();
         for from in (0..graph.num_blocks()).map(BlockId::new) {
@@ -157,7 +157,7 @@ impl Plan {
         }
     }
 
-    /// What to do when `edge` is followed.
+    /// The operation when `edge` is followed.
     pub fn op(&self, edge: EdgeRef) -> EdgeOp {
         self.edges[edge.from.index()][edge.index as usize]
     }

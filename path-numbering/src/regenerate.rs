@@ -17,7 +17,7 @@ pub enum PathEnd {
 /// A regenerated path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Path {
-    /// What kind of start it has.
+    /// The kind of start that it has.
     pub start: StartKind,
     /// Its first block. If the path ends on arrival ([`PathEnd::At`] this very block, no edges), nothing of
     /// the block's body belongs to it.
@@ -144,7 +144,7 @@ impl PathDag {
         if rest == 0 { Ok(path) } else { Err(stuck(at)) }
     }
 
-    /// The unique prefix that a path register holding `number` at the top of block `stopped` stands for.
+    /// The unique prefix that a path register holding `number` at the top of block `stopped` represents.
     ///
     /// Every block has an out-edge of value 0, so a partial number is also the number of a full path: the
     /// prefix followed by zeros. It is cut off where it stopped (PEP section 3.2). At a block where paths

@@ -51,7 +51,7 @@ impl<T> Rows<T> {
         self.first.len() - 1
     }
 
-    /// Are there no rows?
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -106,7 +106,7 @@ impl<T> Rows<T> {
     where
         T: Copy + Default,
     {
-        // The count of row r is made at r + 2, so that after summing up the start of r stands at r + 1, moves
+        // The count of row r is made at r + 2, so that after summing up the start of r is at r + 1, moves
         // on as the row is filled, and ends where r + 1 starts.
         self.first.clear();
         self.first.resize(rows + 2, 0);

@@ -9,7 +9,7 @@ pub(crate) struct DepthFirst {
     pub postorder: Vec<BlockId>,
     /// Per block its position in `postorder`; [`UNREACHED`] for the others.
     pub number: Vec<u32>,
-    /// Is the block the target of a retreating edge?
+    /// Per block, true if it is the target of a retreating edge.
     pub retreating_target: Vec<bool>,
     /// The retreating edges themselves, and where they lead.
     pub retreating: Vec<(EdgeRef, BlockId)>,
@@ -23,7 +23,7 @@ const OPEN: u32 = u32::MAX - 1;
 
 impl DepthFirst {
     /// A walk over a graph all of whose edges and starts name blocks that exist.
-    pub fn of(graph: &impl FlowGraph) -> Self {
+    pub fn new(graph: &impl FlowGraph) -> Self {
         let mut walk = DepthFirst::default();
         walk.run(graph);
         walk
@@ -69,7 +69,8 @@ impl DepthFirst {
         }
     }
 
-    /// Is the edge `from -> to` retreating? (Those are the edges to a block that is not finished earlier.)
+    /// Returns true if the edge `from -> to` is retreating. (Those are the edges to a block that is not
+    /// finished earlier.)
     pub fn is_retreating(&self, from: BlockId, to: BlockId) -> bool {
         let number = self.number[from.index()];
         number != UNREACHED && self.number[to.index()] >= number

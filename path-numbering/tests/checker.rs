@@ -175,7 +175,7 @@ fn regeneration_while_a_plan_is_walked() {
     assert_eq!(walked(|p| p.2[1].paths = 1), Some(Rule::Regeneration));
 }
 
-/// A numbering and a changed one; both are compared both ways round.
+/// A numbering and a changed one, compared in either order.
 fn differ(options: &CheckOptions, change: impl FnOnce(&mut Parts)) -> Option<Rule> {
     let graph = graph();
     let sound = parts(&graph);
@@ -208,7 +208,7 @@ fn other_paths() {
         differ(&options, |p| p.2[1].kind = StartKind::Cut),
         Some(Rule::SamePaths)
     );
-    // One path fewer, one more: told even where they are too many to enumerate.
+    // One path fewer, one more: reported even where they are too many to enumerate.
     for few in [
         &options,
         &CheckOptions {

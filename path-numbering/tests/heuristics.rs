@@ -1,7 +1,7 @@
 //! Each heuristic alone, on the smallest graph it has something to say about; then their combination.
 
 use trodden_numbering::heuristics::{
-    BlockTraits, BranchTest, Condition, Heuristic, HintTable, Opinion, Predictor, combine,
+    BlockTraits, BranchTest, Condition, Heuristic, HeuristicVote, HintTable, Predictor, combine,
 };
 use trodden_numbering::{BlockId, EdgeRef, EdgeWeights, FlowGraph, NumberingOptions, PathDag, SimpleGraph};
 
@@ -42,13 +42,13 @@ fn hints(traits: &[(usize, BlockTraits)], test: Option<BranchTest>) -> HintTable
     table
 }
 
-/// What is said about `block`.
+/// The votes on `block`.
 fn said(edges: &[(usize, usize)], hints: &HintTable, block: usize) -> Vec<(Heuristic, u32)> {
     let graph = graph(edges);
-    let opinions = Predictor::new(&graph, hints).opinions(BlockId::new(block));
+    let votes = Predictor::new(&graph, hints).votes(BlockId::new(block));
     opinions
         .into_iter()
-        .map(|Opinion { heuristic, expects }| (heuristic, expects))
+        .map(|HeuristicVote { heuristic, expects }| (heuristic, expects))
         .collect()
 }
 
@@ -87,10 +87,10 @@ fn loop_branch_of_a_top_test() {
 fn loop_branch_is_not_spoilt_by_a_handler_in_the_loop() {
     let graph = SimpleGraph::new(5, &[(0, 1), (1, 2), (1, 3), (2, 1), (4, 2)]).with_extra_starts(&[4]);
     let hints = hints(&[], None);
-    let opinions = Predictor::new(&graph, &hints).opinions(BlockId::new(1));
+    let votes = Predictor::new(&graph, &hints).votes(BlockId::new(1));
     assert_eq!(
         opinions,
-        [Opinion {
+        [HeuristicVote {
             heuristic: Heuristic::LoopBranch,
             expects: 0
         }]
@@ -218,7 +218,7 @@ fn throw() {
         said(&edges, &hints(&[(2, THROWS)], None), 0),
         [(Heuristic::Throw, 0)]
     );
-    // Through a branch of which both ways throw.
+    // Through a branch that throws on either way.
     let deep = [(0, 1), (0, 2), (1, 3), (1, 4)];
     let throws = hints(&[(3, THROWS), (4, THROWS)], None);
     assert_eq!(said(&deep, &throws, 0), [(Heuristic::Throw, 1)]);
@@ -227,7 +227,7 @@ fn throw() {
 }
 
 #[test]
-fn opinions_are_combined() {
+fn votes_are_combined() {
     assert!(close(combine(0.5, 0.7), 0.7));
     assert!(close(combine(0.7, 0.3), 0.5));
     assert!(close(

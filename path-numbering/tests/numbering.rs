@@ -71,7 +71,7 @@ fn two_branches_in_a_loop() {
         dag.regenerate(&graph, 5),
         Err(RegenerateError::OutOfRange { number: 5, paths: 5 })
     );
-    // Register 3 at the top of block 4: came by 3.
+    // Register 3 at the top of block 4: it came through block 3.
     let prefix = dag.regenerate_partial(&graph, 3, b(4)).unwrap();
     assert_eq!(prefix.blocks(&graph), [b(1), b(3)]);
     assert_eq!(

@@ -110,7 +110,7 @@ fn global_counts_refuse_what_does_not_fit() {
     );
 }
 
-/// What an activation does.
+/// A step of an activation.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Follow(EdgeRef),
@@ -166,7 +166,7 @@ fn by_definition(structure: &Structure, graph: &SimpleGraph, index: usize, steps
                     }
                     continue;
                 }
-                // Nothing is under way if the walk came to this loop by a handler outside.
+                // No path is in progress if the walk came to this loop by a handler outside.
                 let Some(nodes) = &mut path else {
                     panic!("in a loop without having entered it")
                 };
@@ -187,7 +187,7 @@ fn by_definition(structure: &Structure, graph: &SimpleGraph, index: usize, steps
     paths
 }
 
-/// The same as the registers say, cut paths put together again.
+/// The same from the registers, with the pieces of cut paths joined again.
 fn by_registers(structure: &Structure, graph: &SimpleGraph, steps: &[Step]) -> Vec<Vec<Vec<Node>>> {
     let mut paths = vec![Vec::new(); structure.graphs().len()];
     let mut cut: Vec<Vec<Node>> = paths.iter().map(|_| Vec::new()).collect();
@@ -238,7 +238,7 @@ fn reaches(
     region.iter().map(|&block| (block, all(block))).collect()
 }
 
-/// Loops are exactly what lies on a cycle together, at every level.
+/// Loops are exactly the blocks that are on a common cycle, at every level.
 fn loops_are_cycles(structure: &Structure, graph: &SimpleGraph) {
     let blocks: Vec<BlockId> = (0..graph.num_blocks()).map(BlockId::new).collect();
     for (index, of) in structure.graphs().iter().enumerate() {
@@ -376,7 +376,7 @@ fn mapped(graph: &SimpleGraph, limits: [u64; 2], walks: &[Vec<u8>]) -> Result<()
         let [found, times] = [&edges, &followed].map(|all| all.get(edge).copied().unwrap_or(0.0));
         prop_assert!(near(found, times), "{edge:?}: {found} for {times}");
     }
-    // Exact where nothing lies between a loop and the path's end: all blocks are in the loop that the path
+    // Exact where nothing is between a loop and the path's end: all blocks are in the loop that the path
     // begins in, and in none that is entered elsewhere than at its header.
     let inside = |block: BlockId, around: &[usize]| structure.graphs_around(block).starts_with(around);
     for (&number, &times) in &ball_larus {
@@ -429,7 +429,7 @@ proptest! {
         mapped(&graph, [i32::MAX as u64; 2], &walks)?;
     }
 
-    /// The same with loops that are entered at several places, where Ball-Larus paths run on into the loop.
+    /// As above, for loops that are entered at several places, where Ball-Larus paths run on into the loop.
     #[test]
     fn mapped_paths_of_any_graph(bytes in bytes(160), walks in prop::collection::vec(bytes(200), 1..6)) {
         let graph = generate::graph(&mut Choices::new(&bytes));
@@ -442,7 +442,7 @@ proptest! {
         mapped(&graph, [i32::MAX as u64; 2], &walks)?;
     }
 
-    /// The same with paths that are cut, of either kind and of both.
+    /// As above, for paths that are cut, of either kind and of both.
     #[test]
     fn mapped_paths_with_cuts(
         bytes in bytes(160),

@@ -1,4 +1,4 @@
-//! What the branches of class files decide: `conditions FILE.class…`, one line per branch.
+//! Prints the decisions of the branches of class files: `conditions FILE.class…`, one line per branch.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -32,17 +32,17 @@ impl<'a> Bootstrap<'a> {
         None
     }
 
-    /// Does it make functions of lambdas and method references?
+    /// Returns true if it makes functions of lambdas and method references.
     pub fn is_lambda(&self) -> bool {
         self.method.class == b"java/lang/invoke/LambdaMetafactory"
     }
 
-    /// Is it the bootstrap method of that class and name?
+    /// Returns true for the bootstrap method of that class and name.
     pub fn is(&self, class: &[u8], name: &[u8]) -> bool {
         self.method.class == class && self.method.name == name
     }
 
-    /// Of a function: the method that it calls.
+    /// The method that a function calls.
     pub fn implementation(&self, pool: &Pool<'a>) -> Option<Member<'a>> {
         pool.method_handle(*self.arguments.get(1)?)
     }

@@ -17,7 +17,7 @@ use crate::switches;
 use crate::variables::Variables;
 use crate::{Classes, patterns, rules};
 
-/// A method, with all that is known about it.
+/// A method, with everything that is known about it.
 pub struct Known<'m, 'a> {
     /// Its class.
     pub class: &'m Class<'a>,
@@ -35,7 +35,7 @@ pub struct Known<'m, 'a> {
     pub flow: &'m Flow<'m>,
     /// Its language.
     pub dialect: Dialect,
-    /// What its class says about all methods.
+    /// Properties of its class that concern all methods.
     pub marks: ClassMarks,
     /// Other classes.
     pub classes: &'m dyn Classes,
@@ -97,7 +97,7 @@ impl<'m, 'a> Known<'m, 'a> {
         }
     }
 
-    /// What a block tests, if it ends with a conditional jump.
+    /// The test of a block that ends with a conditional jump.
     pub fn test(&self, block: usize) -> Option<Test> {
         match self.interpreted.blocks.get(block)?.decision? {
             Decision::Test(test) => Some(test),
@@ -160,7 +160,7 @@ impl<'m, 'a> Known<'m, 'a> {
         }
     }
 
-    /// A `for` leaves its trace in the line table: what runs before the jump back stands on the condition's line.
+    /// A `for` leaves its trace in the line table: what runs before the jump back is on the condition's line.
     fn loop_kind(&self, of: &LoopTest) -> ConditionKind {
         if of.unclear {
             return ConditionKind::Loop;
@@ -203,7 +203,8 @@ impl<'m, 'a> Known<'m, 'a> {
         }
     }
 
-    /// Of a loop over the elements of something: `x : xs`, as far as it is known.
+    /// The text of a loop over elements, `x : xs`, if it is such a loop; within, `None` if the names are not
+    /// known.
     fn elements(&self, block: usize, of: &LoopTest, test: &Test) -> Option<Option<String>> {
         if of.first != of.last || !self.variables.named() {
             return None;

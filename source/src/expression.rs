@@ -122,7 +122,7 @@ impl<'a> Arena<'a> {
         self.nodes[id.0 as usize]
     }
 
-    /// Changes an expression in place, for all who refer to it.
+    /// Changes an expression in place, for everything that refers to it.
     pub fn set(&mut self, id: Id, node: Node<'a>) {
         self.nodes[id.0 as usize] = node;
     }
@@ -168,12 +168,12 @@ impl<'a> Arena<'a> {
         }
     }
 
-    /// Does a value take two slots of the operand stack?
+    /// Returns true if a value takes two slots of the operand stack.
     pub fn is_wide(&self, id: Id) -> bool {
         matches!(self.ty(id), b'J' | b'D')
     }
 
-    /// Do both stand for the same place: local variable, field of the same object?
+    /// Returns true if both are the same place: local variable, field of the same object.
     pub fn same_place(&self, a: Id, b: Id) -> bool {
         if a == b {
             return true;

@@ -37,7 +37,7 @@ impl<'a> Known<'_, 'a> {
         found
     }
 
-    /// Does a block end with a throw?
+    /// Returns true if a block ends with a throw.
     pub fn throws(&self, block: usize) -> bool {
         self.map.blocks[block].exit == BlockExit::Throw
     }
@@ -106,7 +106,7 @@ impl<'a> Known<'_, 'a> {
         }
     }
 
-    /// Is it a local variable without name that holds what a call of that name returned?
+    /// Returns true for a local variable without name that holds the result of a call of that name.
     pub fn stored_call(&self, id: Id, name: &[u8]) -> bool {
         let Node::Local {
             slot,
@@ -120,7 +120,7 @@ impl<'a> Known<'_, 'a> {
         stores.any(|s| matches!(self.node(s.value), Node::Call { member, .. } if member.name == name))
     }
 
-    /// Does the method write to a static field with such a name, or read one?
+    /// Returns true if the method writes to a static field with such a name, or reads one.
     pub fn puts_static(&self, wanted: impl Fn(&[u8]) -> bool) -> bool {
         let mut instructions = self.code.instructions(0, self.code.len());
         instructions.any(|(pc, opcode)| {
@@ -136,7 +136,7 @@ impl<'a> Known<'_, 'a> {
         })
     }
 
-    /// Does the method use a bootstrap method of that class?
+    /// Returns true if the method uses a bootstrap method of that class.
     pub fn links_to(&self, class: &[u8]) -> bool {
         let mut instructions = self.code.instructions(0, self.code.len());
         instructions.any(|(pc, opcode)| {
@@ -150,7 +150,7 @@ impl<'a> Known<'_, 'a> {
         })
     }
 
-    /// Is it the class of this function's continuations: `Outer$function$1`?
+    /// Returns true for the class of this function's continuations: `Outer$function$1`.
     pub fn is_own_continuation(&self, class: &[u8]) -> bool {
         let mut prefix = self.class.name.to_vec();
         prefix.push(b'$');

@@ -1,7 +1,8 @@
 //! Which way of a branch is the condition's `yes`, and which loop it belongs to.
 //!
-//! Compilers translate `a && b`, `a || b`, `if` and loops into jumps over what is not to run. So the jump at an
-//! operand's end tests the operand or its opposite. Which of both follows from where it leads: see [`Flow::sense`].
+//! Compilers translate `a && b`, `a || b`, `if` and loops into jumps over what is not to run. So the jump at
+//! an operand's end tests the operand or its opposite. Which of both follows from where it leads: see
+//! [`Flow::sense`].
 
 use trodden_classfile::code::Code;
 use trodden_numbering::{BlockId, FlowGraph};
@@ -19,7 +20,7 @@ impl Blocks {
         Blocks(vec![0; blocks.div_ceil(64)])
     }
 
-    /// Adds a block; was it new?
+    /// Adds a block; returns true if it was new.
     fn add(&mut self, block: usize) -> bool {
         let bit = 1 << (block % 64);
         let was_there = self.0[block / 64] & bit != 0;
@@ -43,7 +44,7 @@ struct Loop {
     latches: Vec<usize>,
 }
 
-/// What a branch has to do with a loop.
+/// The relation of a branch to a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoopTest {
     /// First block of the loop's condition.
@@ -54,7 +55,7 @@ pub struct LoopTest {
     pub header: usize,
     /// The condition comes before the body, in the source.
     pub before: bool,
-    /// Whether it comes before or after cannot be seen.
+    /// The code does not show whether it comes before or after.
     pub unclear: bool,
     /// Index of the loop.
     number: usize,
@@ -67,7 +68,7 @@ pub struct Flow<'f> {
     facts: &'f [BlockFacts],
     /// Blocks that bind the variable of an `instanceof` before.
     loops: Vec<Loop>,
-    /// Per block: does its jump happen when its condition, as the source has it, holds?
+    /// Per block, true if its jump happens when its condition, as the source has it, holds.
     sense: Vec<bool>,
     /// Per block: nothing but a part of a larger condition.
     operand: Vec<bool>,
@@ -114,12 +115,13 @@ impl<'f> Flow<'f> {
         (successors[0].index(), successors[1].index())
     }
 
-    /// Does the jump at the end of a block happen when its condition, as the source has it, holds?
+    /// Returns true if the jump at the end of a block happens when its condition, as the source has it,
+    /// holds.
     pub fn sense(&self, block: usize) -> bool {
         self.sense[block]
     }
 
-    /// Is a block nothing but an operand of a condition that begins above?
+    /// Returns true if a block is nothing but an operand of a condition that begins above.
     pub fn is_operand(&self, block: usize) -> bool {
         self.operand.get(block).is_some_and(|&operand| operand)
     }
@@ -148,10 +150,10 @@ impl<'f> Flow<'f> {
 
     /// Compilers jump over what is not to run: the jump is the condition's `no`. Not so for
     ///
-    /// - the operand `a` of `a || b`, which jumps to where the last operand that is left runs on to. In general, an
-    ///   operand that leads to where a later operand of the same condition *runs on* has the opposite sense of that
-    ///   one; one that leads to where a later one *jumps* has the same;
-    /// - the test at the end of a loop, whose jump goes on with the loop.
+    /// - the operand `a` of `a || b`, which jumps to where the last operand that is left runs on to. In
+    ///   general, an operand that leads to where a later operand of the same condition *runs on* has the
+    ///   opposite sense of that one; one that leads to where a later one *jumps* has the same;
+    /// - the test at the end of a loop, whose jump continues the loop.
     fn find_sense(&self, block: usize) -> bool {
         let (jump, next) = self.targets(block);
         let jump = self.resolved(jump);
@@ -168,8 +170,8 @@ impl<'f> Flow<'f> {
             }
         }
         if jump <= block {
-            // Also an `if` at the end of a body jumps back to the header. But then what comes next is in the loop.
-            // And `if (…) break;` there leaves a loop that has its test at the top.
+            // Also an `if` at the end of a body jumps back to the header. But then what comes next is in the
+            // loop. And `if (…) break;` there leaves a loop that has its test at the top.
             let tested_above = |l: &Loop| {
                 let (a, b) = self.targets(jump);
                 let leaves = |to: usize| !l.members.has(to) && self.resolved(to) == self.resolved(next);
@@ -208,7 +210,7 @@ impl<'f> Flow<'f> {
             }
         }
         let last = last.filter(|&last| block <= last)?;
-        // Nothing behind the condition: a body is missing, or stands before it.
+        // Nothing behind the condition: a body is missing, or is before it.
         let (yes, _) = self.ways(last);
         Some(LoopTest {
             first: *header,
@@ -263,7 +265,7 @@ impl<'f> Flow<'f> {
         })
     }
 
-    /// Does the loop go on there?
+    /// Returns true if the loop continues there.
     pub fn stays(&self, test: &LoopTest, block: usize) -> bool {
         self.loops[test.number].members.has(block)
     }
@@ -273,7 +275,7 @@ impl<'f> Flow<'f> {
         &self.loops[test.number].latches
     }
 
-    /// Is the branch about a value that is left on the stack: `a ? b : c`, or a boolean?
+    /// Returns true if the branch is about a value that is left on the stack: `a ? b : c`, or a boolean.
     pub fn makes_value(&self, block: usize) -> bool {
         let depth = self.facts[block].exit_depth;
         let (jump, next) = self.targets(block);

@@ -27,7 +27,7 @@ pub enum Relation {
     LessOrEqual,
 }
 
-/// What a conditional jump tests.
+/// The test of a conditional jump.
 #[derive(Clone, Copy, Debug)]
 pub struct Test {
     /// Jumps if this holds.
@@ -38,7 +38,7 @@ pub struct Test {
     pub right: Option<Id>,
 }
 
-/// What is decided at the end of a block.
+/// The decision at the end of a block.
 #[derive(Clone, Copy, Debug)]
 pub enum Decision {
     /// A conditional jump.
@@ -47,7 +47,7 @@ pub enum Decision {
     Switch(Id),
 }
 
-/// What is known about a block.
+/// Facts about a block.
 #[derive(Clone, Debug, Default)]
 pub struct BlockFacts {
     /// How it decides, if it does.
@@ -58,7 +58,7 @@ pub struct BlockFacts {
     pub entry_depth: u16,
     /// Values on the stack when it is left.
     pub exit_depth: u16,
-    /// Was it interpreted? Not if nothing leads there.
+    /// True if it was interpreted. False if nothing leads there.
     pub reached: bool,
     /// It stores what was cast, as for the variable of `instanceof`.
     pub binds: bool,
@@ -71,7 +71,7 @@ pub struct Store {
     pub pc: u32,
     /// Where to.
     pub slot: u16,
-    /// What.
+    /// The value.
     pub value: Id,
 }
 
@@ -82,7 +82,7 @@ pub struct NamedStore<'a> {
     pub pc: u32,
     /// Raw name.
     pub name: &'a [u8],
-    /// What.
+    /// The value.
     pub value: Id,
 }
 
@@ -97,7 +97,8 @@ pub struct Interpreted<'a> {
     pub stores: Vec<Store>,
     /// Stores to variables with names, by bytecode index.
     pub named: Vec<NamedStore<'a>>,
-    /// Calls, fields and the like whose value was dropped or that return nothing: (bytecode index, expression).
+    /// Calls, fields and the like whose value was dropped or that return nothing: (bytecode index,
+    /// expression).
     pub calls: Vec<(u32, Id)>,
 }
 
@@ -199,8 +200,8 @@ pub fn store_slot(code: &Code, pc: u32, opcode: u8) -> Option<(u16, Type)> {
     slot_of(code, pc, opcode, op::ISTORE)
 }
 
-/// Slot and type of an instruction of one family, whose first opcode is that for integers: five with an operand, then
-/// four short ones for each type.
+/// Slot and type of an instruction of one family, whose first opcode is that for integers: five with an
+/// operand, then four short ones for each type.
 fn slot_of(code: &Code, pc: u32, opcode: u8, first: u8) -> Option<(u16, Type)> {
     const TYPES: [Type; 5] = [b'I', b'J', b'F', b'D', b'L'];
     let byte = |at: u32| code.bytes[at as usize];
@@ -429,7 +430,8 @@ impl<'a> Machine<'_, 'a> {
         }
     }
 
-    /// A statement, but for a cast: that may be the variable of `instanceof`, which is judged with its neighbours.
+    /// A statement, but for a cast: that may be the variable of `instanceof`, which is judged with its
+    /// neighbours.
     fn plain_store(&mut self, value: Id) {
         match self.out.arena.get(value) {
             Node::Cast(..) => self.binds = true,
@@ -714,7 +716,7 @@ impl<'a> Machine<'_, 'a> {
         }
     }
 
-    /// The descriptor of an expression's type, as far as it is declared.
+    /// The descriptor of an expression's type, if it is declared.
     fn descriptor(&self, id: Id, pc: u32) -> Option<&'a [u8]> {
         let arena = &self.out.arena;
         match arena.get(id) {

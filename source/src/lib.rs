@@ -1,9 +1,9 @@
-//! What a branch decides, in the source's terms: `hit != null` with *yes* and *no*, `i < n` with *again* and *done*,
-//! `switch (method)` with `case "GET"`.
+//! Decisions of branches, in the source's terms: `hit != null` with *yes* and *no*, `i < n` with *again* and
+//! *done*, `switch (method)` with `case "GET"`.
 //!
 //! *In*: the bytes of a class, its path map, and (for labels of enums) a way to other classes. *Out*: a
-//! [`MethodConditions`] per method: recovered from the operand stack, oriented by how compilers translate `&&`, `||`,
-//! `if` and loops, with what the compiler made on its own marked by a table of rules ([`rules`]).
+//! [`MethodConditions`] per method: recovered from the operand stack, oriented by how compilers translate
+//! `&&`, `||`, `if` and loops, with what the compiler made on its own marked by a table of rules ([`rules`]).
 //!
 //! What is not known is left out; nothing is guessed that might be wrong.
 
@@ -33,7 +33,7 @@ use trodden_profile::{ClassMap, MethodConditions};
 
 pub use print::MAX_TEXT;
 
-/// Where the bytes of other classes are found: names of enum constants stand in a class of their own.
+/// Where the bytes of other classes are found: names of enum constants are in a class of their own.
 pub trait Classes {
     /// The class file with this internal name, if it is at hand.
     fn class(&self, name: &str) -> Option<Cow<'_, [u8]>>;
@@ -49,8 +49,8 @@ impl Classes for NoClasses {
     }
 }
 
-/// The classes that say what the numbers of a `switch` over enums are, by internal name: those with a table of labels, and
-/// enums that are nested in another class, whose ordinals javac 21 uses at once.
+/// The classes that say what the numbers of a `switch` over enums are, by internal name: those with a table
+/// of labels, and enums that are nested in another class, whose ordinals javac 21 uses at once.
 #[derive(Clone, Debug, Default)]
 pub struct LabelTables(FxHashMap<String, Box<[u8]>>);
 
@@ -64,7 +64,7 @@ impl LabelTables {
         found
     }
 
-    /// Has the class of this name such labels?
+    /// Returns true if the class of this name has such labels.
     pub fn are_in(name: &str, bytes: &[u8]) -> bool {
         // javac numbers these classes: `Outer$1`. The name is asked first, as that is cheap.
         let last = name.rsplit('$').next().unwrap_or_default();
@@ -77,7 +77,7 @@ impl LabelTables {
     }
 }
 
-/// Is it the class file of an enum? Only its constant pool is walked over.
+/// Returns true for the class file of an enum. Only its constant pool is walked over.
 fn is_enum(bytes: &[u8]) -> bool {
     const ACC_ENUM: u16 = 0x4000;
     const MAGIC_AND_VERSION: usize = 8;
@@ -96,8 +96,8 @@ impl Classes for LabelTables {
     }
 }
 
-/// Recovers the conditions of a class's methods: one entry per method of the map, in its order. Those that are not
-/// `wanted` (by position in the map), and those that the class does not have, stay empty.
+/// Recovers the conditions of a class's methods: one entry per method of the map, in its order. Those that
+/// are not `wanted` (by position in the map), and those that the class does not have, stay empty.
 ///
 /// # Errors
 /// If the bytes are not a well-formed class file: where, and what is wrong.
@@ -117,7 +117,7 @@ pub fn recover(
         Some(_) => print::Dialect::Kotlin,
         None => print::Dialect::Java,
     };
-    let class_marks = rules::ClassMarks::of(&class);
+    let class_marks = rules::ClassMarks::new(&class);
     let mut marks = Marks::default();
     let mut all = vec![MethodConditions::default(); map.methods.len()];
     for (position, (of, out)) in map.methods.iter().zip(&mut all).enumerate() {

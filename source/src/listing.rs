@@ -126,7 +126,8 @@ fn instruction(code: &Code, pc: u32, opcode: u8) -> Instruction {
     }
 }
 
-/// What an instruction of a pattern has to be. Variables and labels have numbers: the same number is the same variable.
+/// Instructions that match one place of a pattern. Variables and labels have numbers: the same number is the
+/// same variable.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
     /// Loads an object from a variable.
@@ -139,7 +140,8 @@ pub enum Step {
     Jump(u8, u8),
     /// No instruction: the label is here.
     Label(u8),
-    /// Two instructions: the object of a variable is closed, by the same method as in other places of the pattern.
+    /// Two instructions: the object of a variable is closed, by the same method as in other places of the
+    /// pattern.
     Close(u8),
     /// `Throwable.addSuppressed`.
     AddSuppressed,
@@ -231,8 +233,8 @@ impl<'l, 'm, 'a> Matcher<'l, 'm, 'a> {
         slot.is_some_and(|slot| bind(&mut self.slots, variable, slot))
     }
 
-    /// The nearest match of steps that begins at `from` or above it, with what is known of the variables. Says where it
-    /// is; the matcher is behind it.
+    /// The nearest match of steps that begins at `from` or above it, with what is known of the variables.
+    /// Says where it is; the matcher is behind it.
     pub fn take_above(&mut self, from: usize, steps: &[Step]) -> Option<Range<usize>> {
         (0..=from).rev().find_map(|start| {
             let before = self.at;

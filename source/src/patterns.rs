@@ -1,6 +1,6 @@
-//! `switch` over patterns, as javac 21 and ECJ write it: a call site says which pattern fits, from a number on, and a
-//! `switch` leads to the cases. Where the guard of a case, or a part of its pattern, does not fit, the call site is asked
-//! again from the next number on: a jump back that is no loop of the source.
+//! `switch` over patterns, as javac 21 and ECJ write it: a call site says which pattern fits, from a number
+//! on, and a `switch` leads to the cases. Where the guard of a case, or a part of its pattern, does not fit,
+//! the call site is asked again from the next number on: a jump back that is no loop of the source.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,9 +24,9 @@ const MAX_PATTERN: usize = 200;
 #[derive(Debug)]
 pub struct PatternSwitch {
     block: usize,
-    /// What the numbers are: the text, and of a type its internal name.
+    /// The meaning of each number: the text, and for a type its internal name.
     types: BTreeMap<i32, (String, Vec<u8>)>,
-    /// What is switched over, if that is known.
+    /// The value that is switched over, if it is known.
     pub subject: Option<Id>,
     /// Blocks that jump back to it.
     restarts: Vec<usize>,
@@ -92,7 +92,7 @@ impl PatternSwitch {
         Some(label)
     }
 
-    /// Does a block lead back to the switch, whatever happens?
+    /// Returns true if a block leads back to the switch, whatever happens.
     fn fails(&self, known: &Known, mut block: usize) -> bool {
         for _ in 0..4 {
             if self.restarts.contains(&block) {
@@ -155,7 +155,7 @@ impl PatternSwitch {
         parts
     }
 
-    /// Is it a variable of the source?
+    /// Returns true for a variable of the source.
     fn is_named(&self, known: &Known, id: Id) -> bool {
         matches!(
             known.node(id),
@@ -175,7 +175,7 @@ fn destination(known: &Known, block: usize) -> usize {
     to.filter(|_| jumps).unwrap_or(block)
 }
 
-/// What the compiler keeps in a variable of its own.
+/// The value that the compiler keeps in a variable of its own.
 fn subject(known: &Known, block: usize, over: Option<Id>) -> Option<Id> {
     let Node::Local {
         name: Name::None,
@@ -213,8 +213,8 @@ fn bound(known: &Known, block: usize) -> Option<String> {
     }
 }
 
-/// The components of a record's pattern, `Circle a, Circle b`; `…` if there are patterns inside of it; none if it is no
-/// record's. Taking a record apart calls its accessors, one after the other.
+/// The components of a record's pattern, `Circle a, Circle b`; `…` if there are patterns inside of it; none
+/// if it is no record's. Taking a record apart calls its accessors, one after the other.
 fn record(known: &Known, target: usize, class: &[u8]) -> Option<String> {
     let listing = known.listing();
     let start = listing.position(known.map.blocks[target].start);
@@ -307,8 +307,8 @@ fn types(known: &Known, index: u16) -> Option<BTreeMap<i32, (String, Vec<u8>)>> 
     Some(types)
 }
 
-/// `Color.RED`, where the class file describes a constant of an enum: by the name of the class, which is described itself,
-/// and that of the constant.
+/// `Color.RED`, where the class file describes a constant of an enum: by the name of the class, which is
+/// described itself, and that of the constant.
 fn enum_constant(class: &Class, index: u16) -> Option<String> {
     let text = |index: u16| match class.pool.constant(index) {
         Some(Constant::String(text)) => Some(decode(text).into_owned()),
@@ -326,8 +326,8 @@ fn enum_constant(class: &Class, index: u16) -> Option<String> {
     Some(format!("{owner}.{name}"))
 }
 
-/// Notes where patterns begin again, and turns the conditions of guards: they hold if the case is taken, and belong to no
-/// loop.
+/// Notes where patterns begin again, and turns the conditions of guards: they hold if the case is taken, and
+/// belong to no loop.
 pub fn note(known: &Known, out: &mut MethodConditions) {
     for block in 0..known.map.blocks.len() {
         let Some(switch) = PatternSwitch::at(known, block) else {

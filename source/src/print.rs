@@ -9,7 +9,7 @@ use crate::variables::Variables;
 
 /// Longest text of a condition, in characters; what is longer is cut with `…`.
 pub const MAX_TEXT: usize = 60;
-/// What stands for something left out.
+/// The text in place of something left out.
 pub const CUT: &str = "…";
 
 /// The language that a class was compiled from, as far as text depends on it.
@@ -171,9 +171,9 @@ impl Printer<'_, '_> {
         self.put_as(right, left, strength + 1, out);
     }
 
-    /// A number beside a char is a char, beside a boolean `true` or `false`.
-    fn put_as(&self, id: Id, beside: Id, strength: Strength, out: &mut Out) {
-        match (self.arena.get(id), self.arena.ty(self.arena.bare(beside))) {
+    /// A number compared with a char is a char, with a boolean `true` or `false`.
+    fn put_as(&self, id: Id, other: Id, strength: Strength, out: &mut Out) {
+        match (self.arena.get(id), self.arena.ty(self.arena.bare(other))) {
             (Node::Int(n), b'C') => match u32::try_from(n).ok().and_then(char::from_u32) {
                 Some(c) => out.text.push_str(&character(c)),
                 None => out.text.push_str(&n.to_string()),
@@ -501,7 +501,8 @@ impl Printer<'_, '_> {
             return true;
         }
         let name = decode(member.name);
-        // Functions of other files take their receiver first; with default values there is more than was written.
+        // Functions of other files take their receiver first; with default values there is more than was
+        // written.
         if let Some(plain) = name.strip_suffix("$default") {
             if receiver.is_none() && member.class.ends_with(b"Kt") && !arguments.is_empty() {
                 self.put(arguments[0], PRIMARY, out);
@@ -610,7 +611,7 @@ fn is_boxing(member: &Member) -> bool {
     member.name == b"valueOf" && BOXES.contains(&member.class) && !member.descriptor.starts_with(b"(L")
 }
 
-/// Does it take the value out of a box of the same type?
+/// Returns true if it takes the value out of a box of the same type.
 fn is_unboxing(member: &Member) -> bool {
     let own: &[u8] = match member.class {
         b"java/lang/Boolean" => b"booleanValue",

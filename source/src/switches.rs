@@ -1,4 +1,5 @@
-//! What the ways of a `switch` mean: labels as the source has them, not hash codes, ordinals or positions.
+//! The meaning of the ways of a `switch`: labels as the source has them, not hash codes, ordinals or
+//! positions.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +49,7 @@ fn outcome(known: &Known, label: &EdgeLabel, labels: Option<&Table>, target: Opt
         let word = match labels {
             Some(table) => match table.label(known, *key, target) {
                 Some(word) => word,
-                // Positions that stand for nothing are what the default is made of.
+                // Positions without a label are what the default is made of.
                 None if *default => continue,
                 None => return Outcome::Unknown,
             },
@@ -75,7 +76,7 @@ fn outcome(known: &Known, label: &EdgeLabel, labels: Option<&Table>, target: Opt
     Outcome::Case(text)
 }
 
-/// What the keys of a switch stand for.
+/// The meaning of the keys of a switch.
 #[derive(Debug)]
 enum Table {
     /// Text by key.
@@ -102,7 +103,7 @@ impl Table {
     }
 }
 
-/// What a switch is over in the source, and what its keys stand for.
+/// The value that a switch is over in the source, and the meaning of its keys.
 fn labels(known: &Known, block: usize, over: Id) -> (Option<Id>, Option<Table>) {
     let arena = &known.interpreted.arena;
     match known.node(over) {
@@ -193,14 +194,15 @@ fn labels(known: &Known, block: usize, over: Id) -> (Option<Id>, Option<Table>) 
 pub struct StringSwitch<'a> {
     /// Block of the switch over hash codes.
     pub block: usize,
-    /// What is switched over.
+    /// The value that is switched over.
     pub subject: Id,
     /// Blocks that compare with one of the strings.
     pub equals: Vec<(usize, &'a [u8])>,
 }
 
 impl StringSwitch<'_> {
-    /// Where each string leaves its position in a local variable: string by position. None if they leave none.
+    /// Where each string leaves its position in a local variable: string by position. None if they leave
+    /// none.
     pub fn positions(&self, known: &Known, slot: u16) -> Option<Labels> {
         let mut labels = Labels::new();
         for &(block, text) in &self.equals {
@@ -248,7 +250,7 @@ fn ways_of_comparison(known: &Known, block: usize) -> (usize, usize) {
     }
 }
 
-/// Does a block that compares with a string jump if they are equal?
+/// Returns true if a block that compares with a string jumps if they are equal.
 pub fn jumps_if_equal(known: &Known, block: usize) -> bool {
     known
         .test(block)

@@ -7,7 +7,7 @@ use crate::expression::{Name, Type, UNKNOWN, first, parameters};
 
 const ACC_STATIC: u16 = 0x0008;
 
-/// What is known about the local variables of a method.
+/// The local variables of a method, as far as they are known.
 #[derive(Debug, Default)]
 pub struct Variables<'a> {
     entries: Vec<Entry<'a>>,
@@ -77,12 +77,12 @@ impl<'a> Variables<'a> {
         }
     }
 
-    /// Has the method a debug table? Then what has no name was made by the compiler.
+    /// Returns true if the method has a debug table. Then variables without a name were made by the compiler.
     pub fn named(&self) -> bool {
         !self.entries.is_empty()
     }
 
-    /// Is it `this`?
+    /// Returns true for `this`.
     pub fn is_this(&self, slot: u16) -> bool {
         self.instance && slot == 0 && self.at(0, 0).is_none_or(|(name, _)| name == Name::Known(b"this"))
     }
@@ -110,7 +110,7 @@ impl<'a> Variables<'a> {
         }
     }
 
-    /// Is there a local variable of that name in the method?
+    /// Returns true if there is a local variable of that name in the method.
     pub fn has_name(&self, name: &[u8]) -> bool {
         self.entries.iter().any(|e| e.name == name)
     }

@@ -21,13 +21,13 @@ use crate::store::{Committed, Draft, Store};
 
 /// Rows of a batch that are in memory, in bytes.
 const BATCH: usize = 56 << 20;
-/// What is remembered of classes, and of what the store says, in bytes; then it is forgotten.
+/// Bytes of memory about classes and about the store's contents; then it is forgotten.
 const REMEMBERED: usize = 200 << 20;
 /// Profiles that were read and wait.
 const WAITING: usize = 2;
 /// Files that are written at a time.
 const AT_ONCE: usize = 4;
-/// Files that nobody has committed are deleted after a day: whoever took longer may have lost some.
+/// Files that were not committed are deleted after a day: a delivery that took longer may have lost some.
 const LONGEST: Duration = Duration::from_secs(12 * 3600);
 
 /// How profiles are taken in.
@@ -41,7 +41,7 @@ pub struct AddOptions {
     pub progress: Option<ProgressBar>,
 }
 
-/// What came in.
+/// Counts of what came in.
 #[derive(Debug, Default)]
 pub struct Added {
     /// Windows that are new.
@@ -94,8 +94,8 @@ impl Adder {
     /// Takes profiles in: all of them with one commit, or none.
     ///
     /// # Errors
-    /// If a profile cannot be used and [`AddOptions::keep_going`] is not set; if the store cannot be read or written.
-    /// Nothing has come in then.
+    /// If a profile cannot be used and [`AddOptions::keep_going`] is not set; if the store cannot be read or
+    /// written. Nothing has come in then.
     pub async fn add(&mut self, files: &[PathBuf], options: &AddOptions) -> Result<Added, StoreError> {
         let mut written = Vec::new();
         let result = self.try_add(files, options, &mut written).await;
@@ -165,7 +165,8 @@ impl Adder {
                 Committed::Done => return Ok(added),
                 Committed::Known(state) => state,
             };
-            // Somebody else brought some of these windows meanwhile: batches with such ones are written anew.
+            // Another writer brought some of these windows meanwhile: batches with such ones are written
+            // again.
             let (again, good): (Vec<Written>, Vec<Written>) = std::mem::take(written)
                 .into_iter()
                 .partition(|batch| batch.windows.shared(state.windows()).is_some());
@@ -279,7 +280,7 @@ impl Adder {
         self.known.clear();
     }
 
-    /// Reads profiles on all processors, a few ahead of who takes them.
+    /// Reads profiles on all processors, a few ahead of their consumer.
     fn read(
         &self,
         files: Vec<PathBuf>,
@@ -290,7 +291,8 @@ impl Adder {
         let (classes, state) = (Arc::clone(&self.classes), Arc::clone(state));
         let defaults = options.defaults.clone();
         tokio::task::spawn_blocking(move || {
-            // Threads of their own: those that wait for the taker must not be the ones that the taker waits for.
+            // Threads of their own: those that wait for the taker must not be the ones that the taker waits
+            // for.
             let Ok(pool) = rayon::ThreadPoolBuilder::new()
                 .thread_name(|n| format!("read-{n}"))
                 .build()
@@ -298,7 +300,7 @@ impl Adder {
                 return;
             };
             pool.install(|| {
-                // Whoever takes nothing any more has failed.
+                // A consumer that takes nothing any more has failed.
                 let _: Option<()> = files.into_par_iter().try_for_each(|file| {
                     let read = read(&file, &defaults, &state, &classes);
                     sender.blocking_send((file, read)).ok()

@@ -4,18 +4,19 @@ use crate::error::StoreError;
 use crate::log::{Day, FileEntry, What, Windows};
 use crate::store::{Committed, Draft, Store};
 
-/// What is to go. All that is given must hold of a file; tables without days go only with their service or build.
+/// The files that are to go. Every condition that is given must hold for a file; tables without days go only
+/// with their service or build.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DropOptions {
     /// Days before this one.
     pub before: Option<Day>,
-    /// Of this service.
+    /// Only files of this service.
     pub service: Option<String>,
-    /// Of this build.
+    /// Only files of this build.
     pub build: Option<String>,
 }
 
-/// What went.
+/// Counts of dropped files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
     /// Files.
@@ -42,8 +43,8 @@ impl DropOptions {
 }
 
 impl Store {
-    /// Takes files out of the store. They stay where they are until [`Store::vacuum`] deletes them. Windows that were in
-    /// them do not come in again.
+    /// Takes files out of the store. They stay where they are until [`Store::vacuum`] deletes them. Windows
+    /// that were in them do not come in again.
     ///
     /// # Errors
     /// If nothing says what is to go; if the log cannot be read or written.

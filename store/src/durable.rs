@@ -1,5 +1,5 @@
-//! Writing a file into a folder so that it is there whole or not at all, also after a loss of power. (`object_store` renames, but
-//! does not wait for the disk.)
+//! Writing a file into a folder so that it is there whole or not at all, also after a loss of power.
+//! (`object_store` renames, but does not wait for the disk.)
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -80,7 +80,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("table/service=shop");
         let over = AtomicBool::new(false);
-        // So many folders may go while one file is written: fewer than there are attempts.
+        // Number of folders that may go while one file is written: fewer than there are attempts.
         let may_go = AtomicU32::new(0);
         std::thread::scope(|scope| {
             scope.spawn(|| {

@@ -1,4 +1,4 @@
-//! What goes wrong with a store.
+//! Errors of a store.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub enum StoreError {
     Place {
         /// As given.
         place: String,
-        /// What is wrong with it.
+        /// Description of the fault.
         reason: String,
     },
     /// There is no store.
@@ -27,11 +27,11 @@ pub enum StoreError {
     Object {
         /// The store.
         place: String,
-        /// What was done: `read`, `write`, `list`, `delete`.
+        /// The action: `read`, `write`, `list`, `delete`.
         action: &'static str,
         /// Which file.
         path: Path,
-        /// What went wrong.
+        /// The cause.
         source: Box<object_store::Error>,
     },
     /// A file of the store is not what it should be.
@@ -41,7 +41,7 @@ pub enum StoreError {
         place: String,
         /// Which file.
         path: Path,
-        /// What is wrong with it.
+        /// Description of the fault.
         reason: String,
     },
     /// A file of the store is of a version that this program does not know.
@@ -73,7 +73,7 @@ pub enum StoreError {
         tries: u32,
     },
     /// Files that were to be replaced are not there any more.
-    #[error("{place}: {path} was removed by somebody else at the same time")]
+    #[error("{place}: {path} was removed by another process at the same time")]
     Gone {
         /// The store.
         place: String,
@@ -85,15 +85,15 @@ pub enum StoreError {
     Profile {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// Description of the fault.
         reason: String,
     },
     /// Arrow, Parquet or DataFusion failed.
     #[error("cannot {action}: {reason}")]
     Tables {
-        /// What was done.
+        /// The action.
         action: String,
-        /// What they say.
+        /// The reason that they give.
         reason: String,
     },
     /// A check of the store's contents failed.
@@ -105,7 +105,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Is it that a file is not there?
+    /// Returns true if the error is that a file is not there.
     pub(crate) fn is_not_found(&self) -> bool {
         matches!(self, StoreError::Object { source, .. } if matches!(**source, object_store::Error::NotFound { .. }))
     }

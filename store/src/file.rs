@@ -13,7 +13,7 @@ use datafusion::parquet::file::properties::{EnabledStatistics, WriterProperties}
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::error::StoreError;
-use crate::log::{self, DATA, Day, FileEntry, Grain};
+use crate::log::{self, DATA, Day, FileEntry, Granularity};
 use crate::tables::Table;
 
 /// Rows of a row group: what a reader skips, or reads at a time.
@@ -29,7 +29,7 @@ const ENCODED: AsciiSet = NON_ALPHANUMERIC
 /// Longer ones are cut: file systems know names of 255 bytes.
 const LONGEST: usize = 180;
 
-/// What all rows of a file have in common.
+/// The values that all rows of a file have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Partition {
     pub table: Table,
@@ -64,7 +64,8 @@ impl Partition {
     }
 }
 
-/// A folder's name for a service or a build. Whoever reads the files takes it from their columns; it need not be turned back.
+/// A folder's name for a service or a build. Readers of the files take it from their columns; it need not be
+/// turned back.
 fn folder_name(name: &str) -> String {
     let encoded = utf8_percent_encode(name, &ENCODED).to_string();
     if encoded.len() <= LONGEST {
@@ -85,13 +86,13 @@ pub(crate) struct FileWriter {
     rows: u64,
 }
 
-/// What the log says of a file besides its rows.
+/// Facts about a file in the log, in addition to its number of rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Contents {
     /// When the first and the last of its windows began.
     pub times: Option<(i64, i64)>,
-    /// Into what its windows were put together.
-    pub grain: Option<Grain>,
+    /// The time unit that its windows were combined into.
+    pub grain: Option<Granularity>,
     /// Windows that its rows are of, in the table of windows.
     pub windows: Option<u64>,
 }
@@ -181,7 +182,7 @@ fn properties(table: Table, schema: &Schema) -> Result<WriterProperties, StoreEr
 /// All rows of a file.
 ///
 /// # Errors
-/// In words, if it is no Parquet file, or not of this table.
+/// As text, if it is no Parquet file, or not of this table.
 pub(crate) fn read_all(bytes: Bytes, table: Table) -> Result<ParquetRecordBatchReader, String> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(|e| e.to_string())?;
     same_columns(&table.schema(), builder.schema())?;
@@ -191,7 +192,7 @@ pub(crate) fn read_all(bytes: Bytes, table: Table) -> Result<ParquetRecordBatchR
 /// Some columns of a file's rows.
 ///
 /// # Errors
-/// In words, if it is no Parquet file, or has not these columns.
+/// As text, if it is no Parquet file, or has not these columns.
 pub(crate) fn read_columns(bytes: Bytes, columns: &[&str]) -> Result<ParquetRecordBatchReader, String> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(|e| e.to_string())?;
     for name in columns {
@@ -205,7 +206,7 @@ pub(crate) fn read_columns(bytes: Bytes, columns: &[&str]) -> Result<ParquetReco
     reader.map_err(|e: ParquetError| e.to_string())
 }
 
-/// Are these the columns that a table has?
+/// Checks that these are the columns of the table.
 fn same_columns(expected: &Schema, found: &Schema) -> Result<(), String> {
     let kind = |schema: &Schema| -> Vec<(String, DataType, bool)> {
         let field = |field: &std::sync::Arc<datafusion::arrow::datatypes::Field>| {

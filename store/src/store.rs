@@ -25,7 +25,8 @@ const HINT_FORMAT: &str = "trodden-store-hint";
 
 /// How often a commit is tried.
 const TRIES: u32 = 200;
-/// A state that is older is read anew: commits after it may have been deleted, of which only their sum is left.
+/// A state that is older is read again: commits after it may have been deleted, of which only their sum is
+/// left.
 const FRESH: Duration = Duration::from_secs(3600);
 /// Larger files go into an object store in parts: each has the time of a request.
 const IN_PARTS: usize = 16 << 20;
@@ -45,7 +46,7 @@ struct Known {
     at: SystemTime,
 }
 
-/// What is to be committed.
+/// The changes that are to be committed.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub what: What,
@@ -54,12 +55,12 @@ pub(crate) struct Draft {
     pub windows: Windows,
 }
 
-/// What became of it.
+/// The outcome of a commit.
 #[derive(Debug)]
 pub(crate) enum Committed {
     /// It is in the log.
     Done,
-    /// Nothing was written: somebody else brought some of the same windows meanwhile.
+    /// Nothing was written: another writer brought some of the same windows meanwhile.
     Known(Arc<State>),
 }
 
@@ -97,7 +98,7 @@ impl Store {
             });
         }
         let root = Root { created_ms: now_ms() };
-        // Who comes second finds it there, which is as good.
+        // A second writer finds it there, which is as good.
         store.write_new(ROOT_FILE, text(ROOT_FORMAT, &root)?).await?;
         Store::open(place).await
     }
@@ -144,7 +145,7 @@ impl Store {
         Some(&self.place.prefix)
     }
 
-    /// What the store holds now.
+    /// The state of the store now.
     ///
     /// # Errors
     /// If the log cannot be read, or is damaged.
@@ -272,7 +273,7 @@ impl Store {
             .map_err(|source| self.trouble("list", folder, source))
     }
 
-    /// Puts a commit into the log, after all that others put there meanwhile.
+    /// Puts a commit into the log, after everything that others put there meanwhile.
     pub(crate) async fn commit(&self, draft: &Draft) -> Result<Committed, StoreError> {
         let id = uuid::Uuid::new_v4().simple().to_string();
         let mut state = self.state().await?;
@@ -299,7 +300,8 @@ impl Store {
             let written = self.write_new(&name, text(COMMIT_FORMAT, &commit)?).await;
             let ours = match written {
                 Ok(true) => true,
-                // A request whose answer was lost may have been tried again and found its own file. So it may be ours.
+                // A request whose answer was lost may have been tried again and found its own file. So it may
+                // be ours.
                 Ok(false) => match self.is_ours(commit.version, &id).await {
                     Ok(ours) => ours,
                     Err(error) => return Err(StoreError::Unsure(Box::new(error))),
@@ -335,7 +337,8 @@ impl Store {
             .is_some_and(|commit| commit.id == id))
     }
 
-    /// Writes the sum of all commits. That it fails is no harm: the commit is there, and readers read some more files.
+    /// Writes the sum of all commits. That it fails is no harm: the commit is there, and readers read some
+    /// more files.
     async fn checkpoint(&self, state: &State) {
         let version = state.version();
         let mut state = state.clone();
@@ -393,7 +396,7 @@ impl Store {
         }
     }
 
-    /// Writes a file that nobody else has the name of.
+    /// Writes a file with a name that no other writer has.
     pub(crate) async fn write(&self, name: &str, bytes: Vec<u8>) -> Result<(), StoreError> {
         let path = self.path(name);
         if let Some(target) = self.on_disk(name) {
@@ -415,7 +418,7 @@ impl Store {
         put.await.map_err(|source| self.trouble("write", path, source))
     }
 
-    /// Writes a file if there is none of that name; was there none?
+    /// Writes a file if there is none of that name; returns true if there was none.
     async fn write_new(&self, name: &str, bytes: Vec<u8>) -> Result<bool, StoreError> {
         let path = self.path(name);
         if let Some(target) = self.on_disk(name) {
@@ -490,7 +493,8 @@ impl Store {
     }
 }
 
-/// How long it is remembered of a removed file that it was one of the store's. Later it is deleted as one of nobody.
+/// How long it is remembered of a removed file that it was one of the store's. Later it is deleted as an
+/// unknown one.
 const FORGOTTEN: Duration = Duration::from_secs(3 * 86_400);
 
 fn text<T: Serialize>(format: &str, body: &T) -> Result<Vec<u8>, StoreError> {

@@ -1,7 +1,8 @@
 //! The tables of a store and their columns, as `docs/fleet/tables.md` has them.
 //!
-//! Names are text in dictionaries: a file says a class's name once, and engines that know no dictionaries (Spark) read plain
-//! text. Everything that tells a row's place (`service`, `build`, `day`) is a column too, so that a file can be read alone.
+//! Names are text in dictionaries: a file says a class's name once, and engines that know no dictionaries
+//! (Spark) read plain text. Everything that identifies a row's place (`service`, `build`, `day`) is a column
+//! too, so that a file can be read alone.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -30,7 +31,7 @@ pub enum Table {
     Methods,
     /// Their branches, each way out a row.
     Branches,
-    /// What counted paths are, in words.
+    /// The text of counted paths.
     PathTexts,
 }
 
@@ -63,7 +64,8 @@ impl Table {
         }
     }
 
-    /// Does it say what there is, whenever it ran? Then it has no `day`, and may say the same twice.
+    /// Returns true if it says what there is, whenever it ran. Then it has no `day`, and may say the same
+    /// twice.
     pub fn is_timeless(self) -> bool {
         matches!(self, Table::Methods | Table::Branches | Table::PathTexts)
     }
@@ -160,7 +162,8 @@ impl Table {
         Arc::new(Schema::new(fields))
     }
 
-    /// Columns by which rows are sorted in a file: equal names stand together, so that they cost next to nothing.
+    /// Columns by which rows are sorted in a file: equal names stand together, so that they cost next to
+    /// nothing.
     pub fn order(self) -> &'static [&'static str] {
         match self {
             Table::Windows => &["service", "build", "day", "host", "jvm", "window"],

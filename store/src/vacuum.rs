@@ -13,11 +13,11 @@ use crate::store::{Store, now_ms};
 /// How long files stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VacuumOptions {
-    /// After they were removed: so long a reader may need that knows them.
+    /// Time after they were removed: a reader that knows them may need this long.
     pub removed: Duration,
-    /// If no commit speaks of them: so long a writer may need before it commits them.
+    /// Time if no commit names them: a writer may need this long before it commits them.
     pub unknown: Duration,
-    /// Commits that a checkpoint has summed up: so long a writer may be behind.
+    /// Time for commits that a checkpoint has summed up: a writer may be behind this long.
     pub log: Duration,
 }
 
@@ -31,7 +31,7 @@ impl Default for VacuumOptions {
     }
 }
 
-/// What was deleted.
+/// Counts of deleted files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Vacuumed {
     /// Data files.
@@ -47,8 +47,8 @@ pub struct Vacuumed {
 }
 
 impl Store {
-    /// Deletes files that no state has any more. Safe beside writers and readers, as long as these need no longer than files
-    /// stay.
+    /// Deletes files that no state has any more. Safe with concurrent writers and readers, provided that
+    /// these need no longer than files stay.
     ///
     /// # Errors
     /// If the store cannot be listed, or a file cannot be deleted.
@@ -113,7 +113,7 @@ impl Store {
     }
 }
 
-/// What was deleted besides files that commits speak of.
+/// Counts of deleted files other than those that commits name.
 #[derive(Default)]
 struct Cleared {
     drafts: u64,
@@ -121,8 +121,8 @@ struct Cleared {
 }
 
 impl Cleared {
-    /// Deletes what killed writers left half-written so long ago; and folders in `data` in which nothing is, the
-    /// innermost first: who writes a file makes its folders anew. Links are not followed.
+    /// Deletes files of at least this age that killed writers left half-written; and empty folders in `data`,
+    /// the innermost first: a writer of a file makes its folders again. Links are not followed.
     fn clear(&mut self, folder: &std::path::Path, data: &std::path::Path, age: Duration) {
         let Ok(entries) = std::fs::read_dir(folder) else {
             return;

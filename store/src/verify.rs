@@ -1,4 +1,4 @@
-//! Is a store what its log says, and do its tables fit each other?
+//! The check that a store is what its log says, and that its tables fit each other.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::log::{Day, FileEntry};
 use crate::store::Store;
 use crate::tables::Table;
 
-/// What was looked at, and what is wrong.
+/// Counts of what was checked, and the faults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
     /// Files.
@@ -22,7 +22,7 @@ pub struct Verified {
     pub rows: u64,
     /// Bytes.
     pub bytes: u64,
-    /// What is wrong, one sentence each.
+    /// The faults, one sentence each.
     pub problems: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ struct Sums {
     path_ends: i128,
     /// Counts of paths.
     paths: i128,
-    /// What is left of each path's count when its day's sums are taken off.
+    /// The rest of each path's count when its day's sums are taken off.
     rest: FxHashMap<u64, i128>,
     /// Path ends of methods.
     methods: i128,
@@ -45,11 +45,11 @@ struct Sums {
 }
 
 impl Store {
-    /// Reads all of the store and checks it: bytes against their SHA-256, rows and columns against the log, sums of tables against
-    /// each other.
+    /// Reads all of the store and checks it: bytes against their SHA-256, rows and columns against the log,
+    /// sums of tables against each other.
     ///
     /// # Errors
-    /// If the log cannot be read. What is wrong with files is no error, but told.
+    /// If the log cannot be read. Faults of files are no error, but reported.
     pub async fn verify(&self) -> Result<Verified, StoreError> {
         let state = self.state().await?;
         let mut found = Verified::default();
@@ -129,7 +129,7 @@ impl Store {
     }
 }
 
-/// Are all rows of the service, build and day that the log says?
+/// Checks that all rows are of the service, build and day that the log says.
 fn check_place(file: &FileEntry, batch: &RecordBatch) -> Result<(), String> {
     for (name, expected) in [("service", &file.service), ("build", &file.build)] {
         let texts = text(batch, name)?;

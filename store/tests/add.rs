@@ -1,4 +1,4 @@
-//! What comes into a store is what profiles say.
+//! The rows of a store are the contents of profiles.
 
 mod common;
 
@@ -111,7 +111,7 @@ async fn words_are_those_of_the_report() {
         "total: for (item : items) → again",
         "total: item.count() == 0 → yes",
         "order: i < number % 7 → done",
-        // It did not run, so its decisions are not known in words.
+        // It did not run, so its decisions are not known as text.
         "neverCalled: - → taken",
     ] {
         assert!(
@@ -290,7 +290,7 @@ async fn writers_at_the_same_time() {
         .collect();
     let mut tasks = Vec::new();
     for writer in 0..6 {
-        // Opened anew: what another one knows of the log is not known here.
+        // Opened again: what another one knows of the log is not known here.
         let store = Store::open(store.place()).await.unwrap();
         let files: Vec<_> = files.iter().cycle().skip(writer * 4).take(12).cloned().collect();
         tasks.push(tokio::spawn(async move {
@@ -310,7 +310,7 @@ async fn writers_at_the_same_time() {
     assert_holds(&Store::open(store.place()).await.unwrap(), &windows, &of).await;
 }
 
-/// More commits than a checkpoint sums up; read by one who knows nothing.
+/// More commits than a checkpoint sums up; read by a reader that knows nothing.
 #[tokio::test]
 async fn checkpoints() {
     let folder = TempDir::new().unwrap();
@@ -333,7 +333,7 @@ async fn checkpoints() {
     std::fs::remove_file(log.join("checkpoint.json")).unwrap();
     let again = Store::open(store.place()).await.unwrap();
     assert_holds(&again, &windows, &of).await;
-    // A gap is told.
+    // A gap is reported.
     std::fs::remove_file(log.join(format!("{:020}.json", 66))).unwrap();
     let error = Store::open(store.place())
         .await

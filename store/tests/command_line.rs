@@ -1,4 +1,4 @@
-//! What `trodden-store` says, and its exit codes.
+//! The output of `trodden-store`, and its exit codes.
 
 mod common;
 

@@ -8,7 +8,7 @@ use common::*;
 use proptest::prelude::*;
 use tempfile::TempDir;
 use trodden_profile::Profile;
-use trodden_store::log::Grain;
+use trodden_store::log::Granularity;
 use trodden_store::tables::Table;
 use trodden_store::{AddOptions, Adder, CompactOptions, DropOptions, Place, Store, VacuumOptions};
 
@@ -59,10 +59,7 @@ async fn many_files_become_few() {
     let done = store.compact(&CompactOptions::default()).await.unwrap();
     let after = count_files(&store).await;
     assert!(after.0 < before.0 / 3, "{before:?} {after:?}");
-    assert_eq!(
-        after.1, before.1,
-        "windows were put together without being asked for"
-    );
+    assert_eq!(after.1, before.1, "windows were combined without being asked for");
     assert_eq!(done.before.files - done.after.files, (before.0 - after.0) as u64);
     assert_holds(&store, &windows, &of).await;
     assert_eq!(
@@ -74,7 +71,7 @@ async fn many_files_become_few() {
         0
     );
     // From 22:10 to 1:20: four hours of two JVMs, on two days.
-    for (grain, rows) in [(Grain::Hour, 8), (Grain::Day, 4)] {
+    for (grain, rows) in [(Granularity::Hour, 8), (Granularity::Day, 4)] {
         let options = CompactOptions {
             to: Some(grain),
             ..CompactOptions::default()
@@ -91,7 +88,7 @@ async fn many_files_become_few() {
     assert_eq!(store.vacuum(&all_now()).await.unwrap().files, 0);
 }
 
-/// Late windows of an hour that was put together already join it.
+/// Late windows of an hour that was combined already join it.
 #[tokio::test]
 async fn late_windows() {
     let folder = TempDir::new().unwrap();
@@ -102,7 +99,7 @@ async fn late_windows() {
         .map(|window| Window::new(1, window, start + window * 60_000))
         .collect();
     let options = CompactOptions {
-        to: Some(Grain::Hour),
+        to: Some(Granularity::Hour),
         ..CompactOptions::default()
     };
     let [early, late] = [0, 1].map(|odd| {
@@ -180,7 +177,7 @@ async fn dropping_days() {
     assert!(gone.files > 0 && gone.folders > 0, "{gone:?}");
     let data = folder.path().join("store/data");
     assert_eq!(std::fs::read_dir(data).unwrap().count(), 0);
-    // What there is is said anew when something comes in.
+    // Everything is described again when something comes in.
     let window = Window::new(2, 1, DAY);
     add_each(&store, &[window], &of, 1, &folder).await;
     assert!(store.state().await.unwrap().files(Table::Methods).count() == 1);
@@ -211,7 +208,7 @@ async fn beside_writers_and_readers() {
             }
         }));
     }
-    for to in [Some(Grain::Hour), None] {
+    for to in [Some(Granularity::Hour), None] {
         let store = Store::open(&place).await.unwrap();
         tasks.push(tokio::spawn(async move {
             for _ in 0..6 {
@@ -264,7 +261,7 @@ proptest! {
                 add_each(&store, some, &of, *at_a_time, &folder).await;
                 before.extend_from_slice(some);
                 let options = CompactOptions {
-                    to: to.map(|day| if day { Grain::Day } else { Grain::Hour }),
+                    to: to.map(|day| if day { Granularity::Day } else { Granularity::Hour }),
                     target: 4096,
                     ..CompactOptions::default()
                 };

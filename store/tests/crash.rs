@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use trodden_store::tables::Table;
 use trodden_store::{Place, Store, VacuumOptions};
 
-/// Runs `trodden-store`, and kills it after a while; was it killed?
+/// Runs `trodden-store`, and kills it after a while; returns true if it was killed.
 fn run_and_kill(arguments: &[&str], after: Duration) -> bool {
     let mut child = Command::new(env!("CARGO_BIN_EXE_trodden-store"))
         .args(arguments)
@@ -53,7 +53,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Kills adding and compacting so many times each.
+/// Kills adding and compacting `times` times each.
 fn kill(times: u32) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let folder = TempDir::new().unwrap();
@@ -98,7 +98,7 @@ fn kill(times: u32) {
                 let expected = if came_in { &windows[..] } else { before };
                 assert_holds(&store, expected, &of).await;
             });
-            // Whoever is next finishes it; and what was left behind goes.
+            // The next run finishes it; and what was left behind goes.
             assert!(
                 Command::new(env!("CARGO_BIN_EXE_trodden-store"))
                     .args(arguments)

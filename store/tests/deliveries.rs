@@ -1,4 +1,5 @@
-//! Windows on their way into a store, over bad networks and under `kill -9`: each is in it once at the end, and nothing else is.
+//! Windows on their way into a store, over bad networks and under `kill -9`: each is in it once at the end,
+//! and nothing else is.
 
 mod fleet;
 mod network;
@@ -17,7 +18,8 @@ use network::proxy::{Fate, Proxy};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_trodden-store");
 
-/// What a store must say: asked of one that got the same windows in one delivery, undisturbed.
+/// The questions to a store; the expected answers are from one that got the same windows in one delivery,
+/// undisturbed.
 const QUESTIONS: [&str; 4] = [
     "SELECT count(*) AS n, sum(path_ends) AS ends, min(window) AS low, max(window) AS high FROM windows",
     "SELECT jvm, sum(count) AS n FROM paths GROUP BY jvm ORDER BY jvm",
@@ -67,7 +69,7 @@ impl World {
     }
 }
 
-/// With so many windows in a delivery; gives up after so many failures.
+/// With `batch` windows in a delivery; gives up after `attempts` failures.
 fn ship(spool: &str, store: &str, batch: u32, attempts: u32) -> Command {
     let mut command = Command::new(PROGRAM);
     command.args(["ship", "--once", "--create", "--from", spool, "--to", store]);
@@ -200,12 +202,12 @@ fn a_server_that_answers_too_late_is_left_alone_and_asked_again() {
     assert_eq!(answers("s3://fleet/late", Some(server.address)), world.answers);
 }
 
-/// Kills the shipper so many times, at random moments, then lets it finish.
+/// Kills the shipper `times` times, at random moments, then lets it finish.
 fn killed(times: u32, seed: u64) {
     let world = World::new(Fleet::default());
     let mut random = Random(seed);
     let (mut round, mut kills) = (0, 0);
-    // Its own life tells how long it takes: kills are spread over that.
+    // Its own run shows how long it takes: kills are spread over that.
     let mut longest = 400;
     while kills < times {
         round += 1;

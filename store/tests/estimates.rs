@@ -1,4 +1,5 @@
-//! The question `changed` tells chance from change: counts of which the truth is known, exact and as samples of it.
+//! The question `changed` distinguishes chance from change: counts of which the truth is known, exact and as
+//! samples of it.
 
 mod common;
 mod fleet;
@@ -18,7 +19,7 @@ enum How {
     Counted,
     /// Each count is a number of samples.
     Sampled,
-    /// Several kinds of probes: nobody knows how far off they are.
+    /// Several kinds of probes: their error is not known.
     Unknown,
 }
 
@@ -49,7 +50,8 @@ fn with_counts(how: How, counts: [u64; 2]) -> (Profile, String) {
     (profile, name)
 }
 
-/// `kind exact` of the rows about that method, after it had the first counts in one build and the second in the next.
+/// `kind exact` of the rows about that method, after it had the first counts in one build and the second in
+/// the next.
 async fn found(how: How, counts: [[u64; 2]; 2]) -> BTreeSet<String> {
     let kept = support::empty().await;
     let mut files = Vec::new();
@@ -90,8 +92,8 @@ async fn found(how: How, counts: [[u64; 2]; 2]) -> BTreeSet<String> {
 async fn what_chance_may_do_is_no_change() {
     let none = BTreeSet::new();
     let only = |text: &str| BTreeSet::from([text.to_owned()]);
-    // A tenth of all executions went from one path to the other. Of counts, that is certain. Four standard errors of
-    // the difference of such shares of 200 samples are 28 %.
+    // A tenth of all executions went from one path to the other. Of counts, that is certain. Four standard
+    // errors of the difference of such shares of 200 samples are 28 %.
     let little = [[100, 100], [120, 80]];
     assert_eq!(found(How::Counted, little).await, only("share true"));
     assert_eq!(found(How::Sampled, little).await, none);

@@ -1,4 +1,4 @@
-//! What does not fit into memory goes to disk, and the answer stays what it was.
+//! Rows that do not fit into memory go to disk, and the answer stays the same.
 
 mod fleet;
 mod support;

@@ -1,4 +1,5 @@
-//! The page of a fleet: what was planted stands on its first screen, nothing is loaded from anywhere, and an empty store has one.
+//! The page of a fleet: what was planted is on its first screen, nothing is loaded from anywhere, and an
+//! empty store has one.
 
 mod fleet;
 mod support;
@@ -32,14 +33,14 @@ async fn what_was_planted_is_on_the_first_screen() {
         "things differently from one",
         &format!("Host {} runs other paths than the rest", fleet.odd_host()),
         "shop.Shop.lookup(int, int): ",
-        "Since 2026-10-01, nobody took 4 ways out of branches, and nobody ran 1 method",
+        "Since 2026-10-01, no JVM took 4 ways out of branches, and no JVM ran 1 method",
     ] {
         assert!(first.contains(text), "{text}: {first}");
     }
     assert!(part(&page, "never-taken").contains("amount &lt; 0 → yes"));
     assert!(part(&page, "never-ran").contains("shop.Shop.refund(int)"));
     assert!(part(&page, "builds").matches("<svg").count() == 2);
-    // A name of somebody else's is text.
+    // A name from elsewhere is text.
     assert!(page.contains("&lt;fleet&gt;") && !page.contains("<fleet>"));
     for outside in ["src=", "@import", "url(", "fetch(", "http:", "https:"] {
         assert!(!page.contains(outside), "{outside}");

@@ -46,8 +46,8 @@ fn set(items: &[&str]) -> BTreeSet<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn branches_that_nobody_takes_any_more() {
     let (fleet, store) = support::small().await;
-    // All days: build one took the children's branch of `price`, whose flow graph is the same in build two. That of `serve`
-    // is not, so what build one did there says nothing.
+    // All days: build one took the children's branch of `price`, whose flow graph is the same in build two.
+    // That of `serve` is not, so what build one did there says nothing.
     let asked = ask(&store, "never-taken", &[]).await;
     let both = set(&[
         "label 42: amount < 0 → yes",
@@ -57,7 +57,7 @@ async fn branches_that_nobody_takes_any_more() {
     ]);
     assert_eq!(ways(&asked), both);
     assert!(asked.all("certain", &Value::Flag(true)));
-    // Since build two: nobody was a child.
+    // Since build two: no visitor was a child.
     let since = day(fleet.change_ms());
     let asked = ask(&store, "never-taken", &given(&[("since", &since)])).await;
     let mut newest = both;

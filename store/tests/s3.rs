@@ -16,7 +16,7 @@ use tempfile::TempDir;
 #[derive(Default)]
 struct Server {
     objects: Mutex<BTreeMap<String, Vec<u8>>>,
-    /// So many requests are answered with 503 before any is served.
+    /// Number of requests that are answered with 503 before any is served.
     busy: AtomicU32,
     requests: AtomicU32,
 }
@@ -217,7 +217,7 @@ fn a_store_in_a_bucket() {
 #[test]
 fn servers_that_do_not_answer() {
     let folder = TempDir::new().unwrap();
-    // Nobody accepts, and nobody answers.
+    // No connection is accepted, and none is answered.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
     let (code, text) = run(&folder, &url, &["ls", "s3://bucket/x"]);

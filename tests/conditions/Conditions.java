@@ -10,7 +10,7 @@ import javax.tools.*;
 
 /**
  * All conditions of Java sources, as javac's own parser sees them: one line each, `file TAB kind TAB first line TAB
- * last line TAB text`. Operands of `&&`, `||` and `?:` stand for themselves. What no branch is made of may be among
+ * last line TAB text`. Operands of `&&`, `||` and `?:` are listed separately. What no branch is made of may be among
  * them; what a branch may be made of is.
  */
 public class Conditions extends TreeScanner<Void, Void> {

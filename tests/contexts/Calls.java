@@ -461,7 +461,7 @@ public final class Calls {
         return 0;
     }
 
-    // ---- told what to do from outside ------------------------------------------------------------------------------
+    // ---- commands from outside -------------------------------------------------------------------------------------
 
     static void obey(int depth) throws IOException {
         System.out.println("ready");
@@ -566,10 +566,10 @@ public final class Calls {
         return Late.VALUE + branch(2);
     }
 
-    /** What an activation from before allocates itself is its own. */
+    /** Allocations of an activation from before are its own. */
     static void lateMakes(int n) {
         OtherGate.pass();
-        // The JVM does not tell of the first ones: 512 KiB on average, and once in some thousand times more than 4 MB.
+        // The JVM does not report the first ones: 512 KiB on average, and once in some thousand times more than 4 MB.
         makes(8 * n);
         for (int i = 0; i < n; i++) {
             last = new byte[1000];
@@ -721,7 +721,7 @@ class OtherGate {
         GO.countDown();
     }
 
-    /** Waits, the first time that a thread comes by. */
+    /** Waits, the first time that a thread calls it. */
     static void pass() {
         if (PASSED.get() == null) {
             PASSED.set(true);

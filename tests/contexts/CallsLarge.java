@@ -99,7 +99,7 @@ public final class CallsLarge {
         return sum;
     }
 
-    /** Larger than 8,000 bytes as it is. */
+    /** Larger than 8,000 bytes without probes. */
     static int huge(int n) {
         int sum = n;
         try {

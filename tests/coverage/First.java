@@ -72,7 +72,7 @@ public class First {
 
     static boolean handled;
 
-    /** So does what stands in finally, at every depth, hundreds of times. */
+    /** So does code in finally, at every depth, hundreds of times. */
     static void finallyAtTheEnd() {
         for (int i = 0; i < 200; i++) { // late
             try {
@@ -170,7 +170,7 @@ public class First {
         }
     }
 
-    /** Under way when the JVM ends. */
+    /** In progress when the JVM ends. */
     static void daemon() throws Exception {
         Thread thread = new Thread(() -> {
             while (true) {

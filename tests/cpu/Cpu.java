@@ -184,7 +184,7 @@ public final class Cpu {
     private static final byte[] FROM = new byte[200];
     private static final byte[] TO = new byte[200];
 
-    /** What compiled code calls without a bytecode index of its own: mathematics, copies of arrays, remainders. */
+    /** Routines that compiled code calls without a bytecode index of its own: mathematics, copies of arrays, remainders. */
     static double stubs(int n) {
         double sum = 0;
         for (int i = 1; i <= n; i++) {

@@ -1,4 +1,4 @@
-/** An optional field that is missing is found out by an exception, whose stack trace nobody reads. */
+/** An optional field that is missing is found out by an exception, whose stack trace is never read. */
 public class ExceptionFlow {
     static final class Missing extends Exception {
         Missing(String name) {

@@ -1,4 +1,4 @@
-/** Rows with a note are put together by a string that is copied for each of them. */
+/** Rows with a note are joined by a string that is copied for each of them. */
 public class QuadraticAppend {
     record Row(String name, int price, String note) {}
 

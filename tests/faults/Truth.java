@@ -1,7 +1,7 @@
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
-/** What a program itself knows of its time: the CPU clock of its thread before and after calls of one kind. */
+/** The program's own measurement of its time: the CPU clock of its thread before and after calls of one kind. */
 final class Truth {
     private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
     private final long[] spent = new long[2];
@@ -42,7 +42,7 @@ final class Truth {
         System.out.println("sum " + sum);
     }
 
-    /** What a reading of the clock itself takes, which is in each of the sums. */
+    /** The cost of a reading of the clock, which is in each of the sums. */
     private static long reading() {
         long readings = 200_000;
         long first = now();

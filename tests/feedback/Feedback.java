@@ -3,7 +3,7 @@ import java.util.HashSet;
 import java.util.Set;
 import trodden.PathFeedback;
 
-/** What {@link PathFeedback} says of work whose paths are known. Prints what is wrong, or how much was right. */
+/** Checks {@link PathFeedback} on work whose paths are known. Prints what is wrong, or how much was right. */
 public class Feedback {
     /** Only this class has probes. */
     static class Work {
@@ -83,7 +83,7 @@ public class Feedback {
             return result > 3 ? result + more : result;
         }
 
-        /** As many turns of a loop as it is told, one of two ways. */
+        /** {@code number} turns of a loop, one of two ways. */
         static int turns(int number, boolean odd) {
             int sum = 0;
             for (int i = 0; i < number; i++) {

@@ -22,7 +22,7 @@ public class Drifts {
         spin(1_000 + new Random().nextInt(100_000));
     }
 
-    /** A JVM has a seed of its own for the order of such sets: of so many words there are thousands of orders. */
+    /** A JVM has a seed of its own for the order of such sets: of that number of words there are thousands of orders. */
     static void order() {
         String[] words = new String[4_000];
         for (int i = 0; i < words.length; i++) {
@@ -39,7 +39,7 @@ public class Drifts {
         return 1_000 + new Random().nextInt(100_000);
     }
 
-    /** What drifts is called by nobody who takes the random number. */
+    /** The method that drifts is not called by one that takes the random number. */
     static void far() {
         spin(drawn());
     }

@@ -7,7 +7,7 @@ import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
-/** What the generators of class files share. A generated class has methods {@code static int NAME(int)}, run by Driver. */
+/** Code that the generators of class files share. A generated class has methods {@code static int NAME(int)}, run by Driver. */
 final class Gen implements Opcodes {
     final ClassWriter writer;
     private final Path out;
@@ -37,7 +37,7 @@ final class Gen implements Opcodes {
         Files.write(out.resolve(name + ".class"), writer.toByteArray());
     }
 
-    /** Says that what follows stands on source line {@code line}. */
+    /** Gives the following code the source line {@code line}. */
     static void line(MethodVisitor m, int line) {
         Label here = new Label();
         m.visitLabel(here);

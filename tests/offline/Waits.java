@@ -1,6 +1,6 @@
 import java.io.IOException;
 
-/** Works once for each line of standard input, and tells when it has. */
+/** Works once for each line of standard input, and says when it has. */
 public final class Waits {
     private Waits() {}
 

@@ -113,7 +113,7 @@ public final class Oracle implements ClassFileTransformer {
         return false;
     }
 
-    /** A reader that tells where the instruction being visited stands. */
+    /** A reader that knows the offset of the instruction being visited. */
     private static final class OffsetReader extends ClassReader {
         int offset;
 

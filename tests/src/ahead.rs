@@ -35,7 +35,7 @@ pub fn jar(target: &Target, jdk: &Jdk, folder: &Path) -> Result<PathBuf> {
 pub struct Instrumented {
     /// The output of `trodden instrument`.
     pub file: PathBuf,
-    /// The path map beside it.
+    /// The path map next to it.
     pub map: Profile,
 }
 
@@ -81,7 +81,7 @@ pub fn entries(jar: &Path) -> Result<Vec<(String, Vec<u8>)>> {
     Ok(entries)
 }
 
-/// What makes instrumented code look for the library and write a profile: JVM flags.
+/// JVM flags with which instrumented code looks for the library and writes a profile.
 ///
 /// # Errors
 /// If the library cannot be built.
@@ -89,7 +89,7 @@ pub fn library(jdk: &Jdk, file: &Path) -> Result<Vec<String>> {
     library_with(jdk, file, "")
 }
 
-/// The same with more options of profiles, each with a comma in front.
+/// Like [`library`], but with more options of profiles, each with a comma in front.
 ///
 /// # Errors
 /// If the library cannot be built.
@@ -99,7 +99,7 @@ pub fn library_with(jdk: &Jdk, file: &Path, options: &str) -> Result<Vec<String>
         format!("-Dtrodden.library={library}"),
         format!("-Dtrodden.options=quiet=true,file={}{options}", file.display()),
     ];
-    // Else these JVMs warn of whoever loads a library.
+    // Else these JVMs warn of code that loads a library.
     if jdk.feature >= 22 {
         flags.push("--enable-native-access=ALL-UNNAMED".to_owned());
     }

@@ -10,7 +10,7 @@ use crate::profile::{SUSPICIOUS, agent_flag, methods};
 use crate::stress::{STEADY, java};
 use crate::{Result, events};
 
-/// What came of a run of `stress/Cycles.java`.
+/// The result of a run of `stress/Cycles.java`.
 #[derive(Clone, Copy, Debug)]
 pub struct Cycles {
     /// Retransformations, each of several classes: two make a cycle.
@@ -95,7 +95,7 @@ pub fn cycles(jdk: &Jdk, options: &str, threads: u32, time: Duration) -> Result<
     Ok(cycles)
 }
 
-/// What changing code took in a run of `stress/Copies.java`.
+/// The cost of changing code in a run of `stress/Copies.java`.
 #[derive(Clone, Copy, Debug)]
 pub struct Changes {
     /// Seconds of the run.
@@ -110,7 +110,7 @@ pub struct Changes {
     pub put_off: u64,
 }
 
-/// Runs a program that has a hot class so many times, with `rearm=50ms`: each change of it takes long.
+/// Runs a program that has `copies` copies of a hot class, with `rearm=50ms`: each change of it takes long.
 ///
 /// # Errors
 /// If the program fails.
@@ -133,14 +133,14 @@ pub fn copies(jdk: &Jdk, copies: u32, time: Duration) -> Result<Changes> {
 }
 
 /// How often `Phases.step` decided to be in the first and in the second phase, by the profile; how often it
-/// was by the program's own account; and the stretches with probes.
+/// was by the program's own account; and the intervals with probes.
 #[derive(Clone, Copy, Debug)]
 pub struct Phases {
     /// By the profile: calls in either phase.
     pub found: [u64; 2],
     /// By the program.
     pub called: [u64; 2],
-    /// Stretches with probes; 0 if it was counted all the time.
+    /// Intervals with probes; 0 if it was counted all the time.
     pub windows: u32,
     /// Retransformations in the whole run.
     pub retransformations: u64,

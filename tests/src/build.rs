@@ -1,5 +1,5 @@
-//! What is compiled or fetched before a test can run, cached in the git-ignored `build/` by a hash of its
-//! input.
+//! Files that are compiled or fetched before a test can run, cached in the git-ignored `build/` by a hash of
+//! its input.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,8 +21,8 @@ const KOTLIN_LIBRARY: &str = "kotlin-stdlib-";
 /// Longest time for one compilation or download.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Makes a folder by `make`, or finds it as it was made before from the same inputs (files and words). Who
-/// wants the same at the same time waits; others are not held up.
+/// Makes a folder by `make`, or finds the one that was made before from the same inputs (files and words). A
+/// caller that wants the same at the same time waits; others are not held up.
 ///
 /// # Errors
 /// Those of `make`, and of the file system.
@@ -54,7 +54,7 @@ pub fn cached(
         std::fs::create_dir_all(&parent)?;
         let unfinished = tempfile::tempdir_in(&parent)?;
         make(unfinished.path())?;
-        // Whoever else made the same in the meantime made the same.
+        // Another process that made it in the meantime made the same.
         if let Err(e) = std::fs::rename(unfinished.keep(), &folder)
             && !folder.exists()
         {

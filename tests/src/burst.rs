@@ -13,8 +13,8 @@ pub const ENDLESS: &str = "static:1000s:900s";
 /// Longest time to wait for what the agent's clock does in its own time.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Runs a program under an agent with an [`ENDLESS`] burst. It says `ready`, and goes on once it reads
-/// something: by then the burst has begun. What it says after that line.
+/// Runs a program under an agent with an [`ENDLESS`] burst. It says `ready`, and continues once it reads
+/// something: by then the burst has begun. Returns what it says after that line.
 ///
 /// # Errors
 /// If it cannot be run, or no burst begins.

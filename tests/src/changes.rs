@@ -1,8 +1,8 @@
 //! Pairs of runs for `trodden diff`: programs without a change, which it must be quiet about, and with one
 //! that it must name.
 //!
-//! The programs are in `tests/diff/pairs`. Each runs for as much work (`work N`) or time (`time SECONDS`)
-//! as it is asked for.
+//! The programs are in `tests/diff/pairs`. Each runs for a given amount of work (`work N`) or time (`time
+//! SECONDS`).
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::jdk::Jdk;
 use crate::{Result, artefacts, build, process};
 
-/// What is different about a run.
+/// The difference of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Difference {
     /// Nothing.
@@ -128,18 +128,18 @@ pub const SAME: [(Program, Difference); 20] = [
 /// A planted change.
 #[derive(Clone, Copy, Debug)]
 pub struct Planted {
-    /// What was done.
+    /// The kind of change.
     pub what: &'static str,
     /// To which program.
     pub program: Program,
-    /// What of its text is replaced by what.
+    /// Replacements in its text: the old one, the new one.
     pub edits: &'static [(&'static str, &'static str)],
     /// The method that was changed, or the one whose branch the change turns.
     pub methods: &'static [&'static str],
 }
 
 impl Planted {
-    /// Is it among the first two of these methods?
+    /// Returns true if it is among the first two of these methods.
     pub fn is_named(&self, found: &[String]) -> bool {
         let is_of =
             |method: &str, name: &str| name == method || name.starts_with(&format!("lambda${method}$"));
@@ -271,7 +271,7 @@ pub const CHANGED: [Planted; 12] = [
 pub struct Recorder<'j> {
     jdk: &'j Jdk,
     folder: PathBuf,
-    /// Is the machine kept busy all the time?
+    /// True if the machine is kept busy all the time.
     busy: bool,
     classes: HashMap<String, PathBuf>,
 }
@@ -415,7 +415,7 @@ impl<'j> Recorder<'j> {
         self.pair(planted.program, label, Difference::Edit(planted.edits))
     }
 
-    /// What `trodden diff` finds, in its order: methods' names.
+    /// The findings of `trodden diff`, in its order: methods' names.
     ///
     /// # Errors
     /// If it fails.

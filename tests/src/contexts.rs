@@ -35,7 +35,7 @@ pub fn java(jdk: &Jdk, flags: &[String], arguments: &[&str]) -> Result<Command> 
     java_class(jdk, flags, PROGRAM, arguments)
 }
 
-/// A command that runs another class beside it.
+/// A command that runs another class of the same folder.
 ///
 /// # Errors
 /// If it cannot be compiled.
@@ -57,7 +57,7 @@ pub fn java_class(jdk: &Jdk, flags: &[String], class: &str, arguments: &[&str]) 
     Ok(java)
 }
 
-/// Runs the program as it is.
+/// Runs the program without an agent.
 ///
 /// # Errors
 /// If it cannot be run.
@@ -147,7 +147,7 @@ fn library(jdk: &Jdk, name: &str, source: &str) -> Result<PathBuf> {
     Ok(folder.join("lib.so"))
 }
 
-/// What shows where a call stands.
+/// The kind of call sites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sites {
     /// Bytecode indices.
@@ -210,24 +210,24 @@ pub fn each_of_oracle(log: &Path, mut each: impl FnMut(Vec<Frame>, u64)) -> Resu
     Ok(())
 }
 
-/// What of a program's contexts the agent is to tell, by what its profile says that it left out.
+/// The part of a program's contexts that the agent has to report, by what its profile says that it left out.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct Reportable {
     /// Methods as the oracle names them, and classes.
     left_alone: HashSet<String>,
-    /// Methods that tell no call sites.
+    /// Methods that report no call sites.
     without_call_sites: HashSet<String>,
 }
 
-impl Told {
+impl Reportable {
     /// As this profile says.
-    pub fn of(profile: &Profile) -> Self {
+    pub fn new(profile: &Profile) -> Self {
         let name = |skipped: &Skipped| match &skipped.method {
             Some(method) => format!("{}.{method}", skipped.class),
             None => skipped.class.clone(),
         };
         let (without, left): (Vec<_>, Vec<_>) = profile.skipped.iter().partition(|s| s.has_probes());
-        Told {
+        Reportable {
             left_alone: left.into_iter().map(name).collect(),
             without_call_sites: without.into_iter().map(name).collect(),
         }
@@ -238,10 +238,10 @@ impl Told {
         !self.left_alone.contains(method) && !self.left_alone.contains(class)
     }
 
-    /// The context as it is to be told; `None` if its own method is not. What is left alone is code without
-    /// probes: who it calls was called by its caller, from the same place.
+    /// The context to be reported; `None` if its own method is not. Methods that are left alone are
+    /// code without probes: their callees count as called by their caller, from the same place.
     pub fn path(&self, path: &[Frame]) -> Option<Vec<Frame>> {
-        let mut told: Vec<Frame> = Vec::with_capacity(path.len());
+        let mut reported: Vec<Frame> = Vec::with_capacity(path.len());
         let mut passed = None;
         for (name, site) in path {
             let site: Option<u32> = passed.take().unwrap_or(*site);
@@ -251,10 +251,10 @@ impl Told {
             }
             // The JVM runs initialisers, wherever they are.
             let known = !name.contains(".<clinit>")
-                && (told.last()).is_none_or(|(caller, _)| !self.without_call_sites.contains(caller));
-            told.push((name.clone(), site.filter(|_| known)));
+                && (reported.last()).is_none_or(|(caller, _)| !self.without_call_sites.contains(caller));
+            reported.push((name.clone(), site.filter(|_| known)));
         }
-        passed.is_none().then_some(told)
+        passed.is_none().then_some(reported)
     }
 
     /// The same of all of a run.
@@ -269,7 +269,7 @@ impl Told {
     }
 }
 
-/// Facts that are 0 where nothing of what bursts tell was lost or misunderstood.
+/// Facts that are 0 where nothing that bursts report was lost or misunderstood.
 pub const BURST_IS_SOUND: [&str; 4] = [
     "contexts_orphans",
     "contexts_lost_exits",
@@ -291,7 +291,7 @@ pub fn none(how: &str, profile: &Profile, facts: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// What bursts counted are contexts that there are, and more than a few of them.
+/// Asserts that contexts counted by bursts are true ones, and more than a few of them.
 ///
 /// # Panics
 /// If not.
@@ -329,7 +329,7 @@ pub fn under_oracle(jdk: &Jdk, java: impl FnOnce(&[String]) -> Result<Command>) 
     Ok((outcome, counts))
 }
 
-/// The first contexts that differ, in words; `None` if there is no difference.
+/// A text about the first contexts that differ; `None` if there is no difference.
 pub fn difference(expected: &Counts, found: &Counts) -> Option<String> {
     let all = expected
         .keys()

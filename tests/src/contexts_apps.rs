@@ -1,4 +1,4 @@
-//! Calling contexts of kernels and applications: exact ones, held against the oracle of
+//! Calling contexts of kernels and applications: exact ones, compared with the oracle of
 //! [`contexts`](crate::contexts).
 //!
 //! The oracle takes microseconds per call, so programs get little to do: kernels are compiled with smaller
@@ -6,8 +6,8 @@
 //!
 //! In two runs of the same program, one under the oracle and one under the agent, call sites are bytecode
 //! indices, but the runs must not depend on time: one thread, identity hashes in sequence. Both in one JVM
-//! see the very same calls, whatever the program does; call sites are source lines then, as the agent moves
-//! the code.
+//! see the very same calls, whatever the program does; call sites are source lines then, since the agent
+//! moves the code.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use trodden_profile::{MethodMap, Profile};
 
-use crate::contexts::{Frame, Sites, Told, oracle_flag};
+use crate::contexts::{Frame, Reportable, Sites, oracle_flag};
 use crate::jdk::Jdk;
 use crate::process::{self, Outcome};
 use crate::profile::agent_flag;
@@ -305,10 +305,10 @@ impl Program {
     }
 }
 
-/// What the oracle has written, against the agent's profile.
+/// Compares the log of the oracle with the agent's profile.
 fn compare(log: &Path, file: &Path, sites: Sites) -> Result<Comparison> {
     let profile = Profile::load(file)?;
-    let expected = Tree::of_oracle(log, &Told::of(&profile))?;
+    let expected = Tree::of_oracle(log, &Reportable::new(&profile))?;
     let left_alone = profile.left_alone().count();
     Ok(Comparison {
         left_alone,
@@ -409,18 +409,18 @@ fn without_times(text: &str) -> Vec<Vec<&str>> {
         .collect()
 }
 
-/// A context's own frame, who called it, and how often.
+/// A context's own frame, its caller, and its count.
 struct Context {
     caller: u64,
     frame: Frame,
     calls: u64,
 }
 
-/// Contexts by a hash of all their frames: too many for their frames to be held each by itself.
+/// Contexts by a hash of all their frames: too many for the frames of each to be held.
 #[derive(Default)]
 struct Tree(HashMap<u64, Context>);
 
-/// What a comparison has shown.
+/// The result of a comparison.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// Contexts that were called, according to the oracle.
@@ -435,7 +435,7 @@ pub struct Comparison {
     pub left_alone: usize,
     /// Methods whose calls it reported without call sites, and listed.
     pub without_call_sites: usize,
-    /// The differences in words, the largest first.
+    /// The differences as text, the largest first.
     pub examples: Vec<String>,
 }
 
@@ -483,10 +483,10 @@ impl Tree {
         Ok(tree)
     }
 
-    fn of_oracle(log: &Path, told: &Told) -> Result<Tree> {
+    fn of_oracle(log: &Path, reportable: &Reportable) -> Result<Tree> {
         let mut tree = Tree::default();
         crate::contexts::each_of_oracle(log, |path, calls| {
-            if let Some(path) = told.path(&path) {
+            if let Some(path) = reportable.path(&path) {
                 let context = path
                     .iter()
                     .fold(NOBODY, |caller, frame| tree.below(caller, frame));

@@ -16,15 +16,15 @@ use crate::{Result, ahead, events, walk};
 /// Methods with no room for the oracle's own code.
 const LEFT_BY_ORACLE: [&str; 1] = ["nearlyFull"];
 
-/// What ran of a method: blocks, and ways out of blocks that have several.
+/// The parts of a method that ran: blocks, and ways out of blocks that have several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Ran {
     blocks: BTreeSet<usize>,
     ways: BTreeSet<(usize, usize)>,
 }
 
-/// Runs a target with `profile=coverage` and these flags of the JVM besides: it does the same, and what ran
-/// is what the oracle's log says. Returns numbers of methods and of blocks that were compared.
+/// Runs a target with `profile=coverage` and these additional flags of the JVM: it does the same, and what
+/// ran is what the oracle's log says. Returns numbers of methods and of blocks that were compared.
 ///
 /// # Errors
 /// If something differs.
@@ -72,7 +72,7 @@ pub fn judge_ahead(target: &Target, jdk: &Jdk) -> Result<(usize, usize)> {
     compare(target, jdk, &Profile::load(&file)?)
 }
 
-/// What a profile says that ran, against the oracle's log.
+/// Compares the coverage of a profile with the oracle's log.
 fn compare(target: &Target, jdk: &Jdk, profile: &Profile) -> Result<(usize, usize)> {
     let activations = run_oracle(target, jdk, &run_unchecked(target, jdk)?)?;
     if events::fact(profile, "panics")? != 0 {
@@ -114,14 +114,14 @@ fn compare(target: &Target, jdk: &Jdk, profile: &Profile) -> Result<(usize, usiz
     }
 }
 
-/// What a profile says that ran.
+/// The coverage of a profile.
 fn found(profile: &Profile) -> Result<BTreeMap<MethodId, Ran>> {
     let coverage = profile.coverage.as_ref().ok_or("no coverage in the profile")?;
     let mut found: BTreeMap<MethodId, Ran> = BTreeMap::new();
     for (&(class, method), covered) in &coverage.methods {
         let class = &profile.classes[class as usize].map;
         let map = &class.methods[method as usize];
-        let ran = found.entry(MethodId::of(class, map)).or_default();
+        let ran = found.entry(MethodId::new(class, map)).or_default();
         let edges = covered.edge_profile(map);
         let blocks = edges.blocks.iter().enumerate().filter(|(_, count)| **count > 0);
         ran.blocks.extend(blocks.map(|(block, _)| block));

@@ -96,7 +96,7 @@ pub fn fact(profile: &Profile, name: &str) -> Result<u64> {
         .parse()?)
 }
 
-/// Nothing is lost, and all that there is fits together.
+/// Nothing is lost, and everything fits together.
 ///
 /// # Errors
 /// If not.
@@ -106,7 +106,7 @@ pub fn whole(profile: &Profile) -> Result<()> {
             return Err(format!("{name}: {:?}", profile.run.facts).into());
         }
     }
-    // Analyses tell them only where there are any.
+    // Analyses report them only where there are any.
     for name in ["orphans", "lost_exits", "gaps", "bad_words", "kpaths_unknown"] {
         if profile.run.facts.text(name).is_some_and(|value| value != "0") {
             return Err(format!("{name}: {:?}", profile.run.facts).into());
@@ -116,7 +116,7 @@ pub fn whole(profile: &Profile) -> Result<()> {
 }
 
 /// Runs the program with exact counters, with live analyses on either side and from a trace, and compares all
-/// that comes out, and that the program did what it does without the agent. `steady` picks what of its output
+/// results, and that the program did what it does without the agent. `steady` picks what of its output
 /// is always the same. Returns the counts.
 ///
 /// # Errors
@@ -172,7 +172,7 @@ pub fn all_ways(jdk: &Jdk, arguments: &[&str], steady: fn(&str) -> &str) -> Resu
     Ok((counts, last))
 }
 
-/// What decisions mean in methods that are counted. Traces do not have what coverage leaves out.
+/// The conditions of decisions in methods that are counted. Traces do not have what coverage leaves out.
 fn decisions(profile: &Profile, counts: &Counts) -> BTreeMap<MethodId, MethodConditions> {
     let of = |(&(class, method), of): (&(u32, u32), &MethodConditions)| {
         let class = &profile.classes[class as usize].map;
@@ -182,7 +182,7 @@ fn decisions(profile: &Profile, counts: &Counts) -> BTreeMap<MethodId, MethodCon
             restarts: Vec::new(),
             ..of.clone()
         };
-        (MethodId::of(class, &class.methods[method as usize]), of)
+        (MethodId::new(class, &class.methods[method as usize]), of)
     };
     let all = profile.conditions.iter().map(of);
     all.filter(|(id, _)| counts.get(id).is_some_and(|counts| !counts.is_empty()))
@@ -264,7 +264,7 @@ impl Obedient {
         self.folder.path().join(name)
     }
 
-    /// Tells the agent something, from outside. With a name, the agent is to write there.
+    /// Sends the agent a command, from outside. With a name, the agent is to write there.
     ///
     /// # Errors
     /// If that fails.

@@ -1,4 +1,4 @@
-//! The language of `// expect` comments; `tests/README.md` describes it for those who write targets.
+//! The language of `// expect` comments; `tests/README.md` describes it for authors of targets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,16 +7,16 @@ use trodden_profile::{BlockExit, EdgeLabel, EndKind, MethodMap, PathDescription,
 use crate::profile::methods;
 use crate::{Error, Result};
 
-/// One expectation and the line it stands on.
+/// One expectation and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expectation {
     /// Line of the comment, from 1.
     pub at: u32,
-    /// What is expected.
+    /// The expected result.
     pub what: What,
 }
 
-/// What can be expected.
+/// Results that can be expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     /// The branch instructions of a line, by bytecode index: (taken, not taken).
@@ -33,7 +33,7 @@ pub enum What {
         /// Expected counts.
         counts: BTreeMap<String, u64>,
     },
-    /// A path of a method; all that are given for a method together are all its paths.
+    /// A path of a method; those that are given for a method together are all its paths.
     Path {
         /// Method name.
         method: String,
@@ -52,7 +52,7 @@ pub enum What {
         method: String,
         /// `header`, `cut`, `return`, `throw`.
         kind: String,
-        /// Must the count be equal, or may it be larger?
+        /// True if the count must be equal, not just as large.
         exact: bool,
         /// Expected count.
         count: u64,
@@ -267,7 +267,7 @@ fn decisions<'a>(map: &'a MethodMap, counts: &BTreeMap<u64, u64>) -> Result<Vec<
         .collect())
 }
 
-/// Compares a profile of exact counts with the expectations; what is wrong, in words.
+/// Compares a profile of exact counts with the expectations; returns descriptions of the differences.
 ///
 /// # Errors
 /// If the profile contradicts itself.

@@ -1,6 +1,6 @@
-//! Is what a report says possible? Every path of a JSON report is walked over `javap`'s listing of the code,
-//! step by step; and every sum in the report is added up again. Nothing of Trodden's own reading of class
-//! files, numbering or regeneration is used: only the words of the report.
+//! Checks that a report is possible. Every path of a JSON report is walked over `javap`'s listing of the
+//! code, step by step; and every sum in the report is added up again. Nothing of Trodden's own reading of
+//! class files, numbering or regeneration is used: only the text of the report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::javap::{Flow, Listing};
 use crate::trace::MethodId;
 
-/// A report, as far as it is walked (format `trodden-report`).
+/// The parts of a report that are walked (format `trodden-report`).
 #[derive(Clone, Debug, Deserialize)]
 #[allow(missing_docs)] // The format's own words.
 pub struct Report {
@@ -91,7 +91,7 @@ pub struct Case {
     pub count: u64,
 }
 
-/// What cannot be, in words; empty if all is possible. The report must be of exact counts.
+/// Descriptions of what cannot be; empty if all is possible. The report must be of exact counts.
 pub fn check(report: &Report, code: &BTreeMap<MethodId, Listing>) -> Vec<String> {
     let mut wrong = Vec::new();
     let (mut paths, mut flow) = (0, 0);
@@ -111,7 +111,7 @@ pub fn check(report: &Report, code: &BTreeMap<MethodId, Listing>) -> Vec<String>
     }
     if (paths, flow, 0) != (report.totals.paths, report.totals.flow, report.totals.unreadable) {
         wrong.push(format!(
-            "{paths} paths, flow {flow}; told are {:?}",
+            "{paths} paths, flow {flow}; reported are {:?}",
             report.totals
         ));
     }
@@ -156,7 +156,7 @@ fn check_method(method: &Method, listing: &Listing, say: &mut impl FnMut(String)
     }
     if (count, flow) != (method.count, method.flow) {
         say(format!(
-            "{count} paths, flow {flow}; told are {} and {}",
+            "{count} paths, flow {flow}; reported are {} and {}",
             method.count, method.flow
         ));
     }
@@ -167,11 +167,11 @@ fn check_method(method: &Method, listing: &Listing, say: &mut impl FnMut(String)
             say(format!("{kind} at {bci}: {came} arrive, {left} leave"));
         }
     }
-    let mut told: BTreeMap<(u32, &str), u64> = BTreeMap::new();
+    let mut reported: BTreeMap<(u32, &str), u64> = BTreeMap::new();
     for branch in &method.branches {
         for (outcome, count) in [("taken", branch.taken), ("not-taken", branch.not_taken)] {
             match count {
-                Some(count) => _ = told.insert((branch.bci, outcome), count),
+                Some(count) => _ = reported.insert((branch.bci, outcome), count),
                 None => say(format!("branch at {}: {outcome} is not known", branch.bci)),
             }
         }
@@ -184,13 +184,13 @@ fn check_method(method: &Method, listing: &Listing, say: &mut impl FnMut(String)
     }
     for switch in &method.switches {
         for case in &switch.cases {
-            told.insert((switch.bci, &case.case), case.count);
+            reported.insert((switch.bci, &case.case), case.count);
         }
     }
-    told.retain(|_, count| *count > 0);
+    reported.retain(|_, count| *count > 0);
     ways.retain(|_, count| *count > 0);
-    if told != ways {
-        say(format!("branches are {told:?}, but by the paths {ways:?}"));
+    if reported != ways {
+        say(format!("branches are {reported:?}, but by the paths {ways:?}"));
     }
 }
 

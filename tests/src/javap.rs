@@ -8,10 +8,10 @@ use crate::jdk::Jdk;
 use crate::trace::MethodId;
 use crate::{Result, process};
 
-/// What an instruction does to the flow of control.
+/// The effect of an instruction on the flow of control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// Goes on to the next one.
+    /// Continues with the next one.
     Next,
     /// `if…`: to this one or to the next.
     Branch(u32),

@@ -1,4 +1,4 @@
-//! Profiles that appear while the program runs (option `dump`), of a program that goes on until it receives a
+//! Profiles that appear while the program runs (option `dump`), of a program that runs until it receives a
 //! command to stop.
 
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::{Result, process};
 /// Longest time to wait for what should appear at once; on a busy machine, seconds become minutes.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Run {
     /// Rounds that the program ran, each the same.
@@ -28,7 +28,7 @@ pub struct Run {
 /// dump during the run is the last that is needed.
 ///
 /// # Errors
-/// If the program fails, a dump cannot be read, something else lies beside it, or none is enough for ten
+/// If the program fails, a dump cannot be read, something else is next to it, or none is enough for ten
 /// minutes.
 pub fn steady(jdk: &Jdk, options: &str, mut enough: impl FnMut(&Profile) -> bool) -> Result<Run> {
     let folder = tempfile::tempdir()?;

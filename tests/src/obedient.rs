@@ -25,7 +25,7 @@ impl Obedient {
         Self::start_as(jdk, &SUSPICIOUS.map(str::to_owned), &["obey"])
     }
 
-    /// The same with other flags and arguments. It says `ready` before it does anything.
+    /// Starts it with other flags and arguments. It says `ready` before it does anything.
     ///
     /// # Errors
     /// As above.
@@ -67,7 +67,7 @@ impl Obedient {
         Ok(())
     }
 
-    /// Tells it to do something, and does not wait until it has.
+    /// Sends it a command, and does not wait until it has obeyed.
     ///
     /// # Errors
     /// If it does not listen any more.

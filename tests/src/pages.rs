@@ -10,7 +10,7 @@ use crate::process::{self, Outcome};
 use crate::{Result, artefacts, build};
 
 /// Runs the `sh` blocks of a page of `docs/` in a folder, one after the other, up to the first that fails,
-/// with `trodden` and a JDK's tools on the path and `LIBTRODDEN` set. Also tells how many blocks there were.
+/// with `trodden` and a JDK's tools on the path and `LIBTRODDEN` set. Also returns the number of blocks.
 ///
 /// # Errors
 /// If a command fails; with all output.

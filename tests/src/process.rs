@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use crate::Result;
 
-/// A program that has not ended by then hangs. Shorter limits are raised to it: beside other work, a run of
+/// A program that has not ended by then hangs. Shorter limits are raised to it: on a busy machine, a run of
 /// seconds has taken minutes.
 const HANGS: Duration = Duration::from_secs(600);
 
-/// What a program did.
+/// The result of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// How it ended.
@@ -39,7 +39,7 @@ impl Outcome {
     /// The numbers that it printed to standard output, and nothing but these.
     ///
     /// # Errors
-    /// All that it printed, if that is something else.
+    /// Everything that it printed, if that is something else.
     pub fn numbers<T: FromStr, const N: usize>(&self) -> Result<[T; N]> {
         let words = self.stdout.split_whitespace();
         let numbers: Option<Vec<T>> = words.map(|word| word.parse().ok()).collect();
@@ -102,7 +102,8 @@ pub fn wait(mut child: Child, limit: Duration) -> Result<Outcome> {
     })
 }
 
-/// Is there a program of this name on the `PATH`? If not, says so: a test without it is skipped.
+/// Returns true if there is a program of this name on the `PATH`. If not, says so: a test without it is
+/// skipped.
 pub fn is_there(tool: &str) -> bool {
     let found = std::env::var_os("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file()));

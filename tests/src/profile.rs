@@ -19,7 +19,7 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 /// Flags that make the JVM suspicious of us: it verifies every class and checks every call of a JNI function.
 pub const SUSPICIOUS: [&str; 2] = ["-Xverify:all", "-Xcheck:jni"];
 
-/// Runs a target as it is.
+/// Runs a target without the agent.
 ///
 /// # Errors
 /// If it cannot be run. What it returns or prints is no error.
@@ -27,7 +27,7 @@ pub fn run_plain(target: &Target, jdk: &Jdk) -> Result<Outcome> {
     process::run(&mut target.command(jdk, &SUSPICIOUS.map(str::to_owned))?, LIMIT)
 }
 
-/// Runs a target as it is, without the flags of suspicion.
+/// Runs a target without the agent, without the flags of suspicion.
 ///
 /// # Errors
 /// If it cannot be run.
@@ -105,7 +105,7 @@ pub fn nothing_beside(file: &Path) -> Result<()> {
 pub fn methods(profile: &Profile) -> impl Iterator<Item = (MethodId, &MethodMap, &BTreeMap<u64, u64>)> {
     profile.classes.iter().flat_map(|class| {
         let methods = class.map.methods.iter().zip(&class.counts);
-        methods.map(|(map, counts)| (MethodId::of(&class.map, map), map, &counts.paths))
+        methods.map(|(map, counts)| (MethodId::new(&class.map, map), map, &counts.paths))
     })
 }
 
@@ -188,7 +188,7 @@ pub fn cut_counts(profile: &Profile) -> CutCounts {
     for class in &profile.classes {
         for (map, counts) in class.map.methods.iter().zip(&class.counts) {
             if !counts.partial.is_empty() {
-                all.insert(MethodId::of(&class.map, map), counts.partial.clone());
+                all.insert(MethodId::new(&class.map, map), counts.partial.clone());
             }
         }
     }
@@ -242,7 +242,7 @@ pub fn forests(profile: &Profile) -> Result<SequenceCounts> {
         .enumerate()
         .flat_map(|(c, class)| {
             let methods = class.map.methods.iter().enumerate();
-            methods.map(move |(m, map)| ((c, m), MethodId::of(&class.map, map)))
+            methods.map(move |(m, map)| ((c, m), MethodId::new(&class.map, map)))
         })
         .collect();
     let mut counts = SequenceCounts::new();
@@ -291,7 +291,7 @@ pub fn of_oracle(target: &Target, activations: &[Activation]) -> Result<Profile>
     let counts = oracle_counts(activations, &profile)?;
     for class in &mut profile.classes {
         for (map, method) in class.map.methods.iter().zip(&mut class.counts) {
-            let id = MethodId::of(&class.map, map);
+            let id = MethodId::new(&class.map, map);
             method.paths = counts.get(&id).cloned().unwrap_or_default();
         }
     }

@@ -82,7 +82,7 @@ fn source(file: &str) -> PathBuf {
     Path::new(build::ROOT).join("exports/readers").join(file)
 }
 
-/// What Ajv says of documents against a JSON Schema: `ok`, or what is wrong, for each; `None`, with the
+/// The verdict of Ajv on documents against a JSON Schema: `ok`, or the fault, for each; `None`, with the
 /// reason printed, if Ajv cannot be had.
 ///
 /// # Errors

@@ -13,7 +13,7 @@ use crate::Result;
 use crate::profile::Sequences;
 use crate::trace::MethodId;
 
-/// What a trace says.
+/// The contents of a trace.
 #[derive(Debug, Default)]
 pub struct Recorded {
     /// Per method, the paths of each of its activations that ended or that its thread left open.
@@ -26,7 +26,7 @@ pub struct Recorded {
     pub unwindings: u64,
 }
 
-/// An activation under way: method id, and the paths that it has ended.
+/// An activation in progress: method id, and the paths that it has ended.
 type Activation = (u32, Vec<u64>);
 
 #[derive(Default)]
@@ -56,7 +56,7 @@ pub fn read(file: &Path) -> Result<Recorded> {
         match item {
             TraceItem::Class { first_method, map } => {
                 for (id, method) in (first_method..).zip(&map.methods) {
-                    let known = methods.insert(id, MethodId::of(&map, method));
+                    let known = methods.insert(id, MethodId::new(&map, method));
                     assert!(known.is_none(), "method {id} is there twice");
                 }
             }

@@ -154,7 +154,7 @@ impl Running {
         Ok(())
     }
 
-    /// What the agent answers to a command; or the message of `trodden attach`, if it fails.
+    /// The answer of the agent to a command; or the message of `trodden attach`, if it fails.
     ///
     /// # Errors
     /// If it cannot be asked.
@@ -219,7 +219,7 @@ pub fn assert_in_a_row(windows: &[Window]) {
     }
 }
 
-/// What windows add up to.
+/// The sum of windows.
 ///
 /// # Errors
 /// If they do not.

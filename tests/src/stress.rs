@@ -1,4 +1,4 @@
-//! Programs that try to make the agent lose something, leak or crash; each by itself, as long as one likes.
+//! Programs that try to make the agent lose something, leak or crash; each alone, for any time.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -285,8 +285,8 @@ pub fn attach(jdk: &Jdk, probe: &str, times: u32) -> Result<i64> {
     Ok(grown)
 }
 
-/// Asks a running program, which has no agent, for what an agent can only refuse. It goes on, and ends, as if
-/// nobody had asked.
+/// Asks a running program, which has no agent, for what an agent can only refuse. It continues, and ends, as
+/// if it had not been asked.
 ///
 /// # Errors
 /// If a command is not refused with its reason, or the program does not end as it should.
@@ -370,7 +370,7 @@ fn attach_to(child: &mut std::process::Child, probe: &str, times: u32, file: &Pa
     Ok(grown)
 }
 
-/// Waits until a program that is attached to has counted something: beside other work it may not run for a
+/// Waits until a program that is attached to has counted something: on a busy machine it may not run for a
 /// while.
 fn await_counts(trodden: &dyn Fn(&[&str]) -> Result<Outcome>, file: &Path) -> Result<()> {
     let since = Instant::now();
@@ -398,7 +398,7 @@ pub const COLLECTORS: [&str; 5] = [
     "UseShenandoahGC",
 ];
 
-/// Runs all that makes stacks hard to walk with CPU samples every millisecond; what was sampled.
+/// Runs everything that makes stacks hard to walk with CPU samples every millisecond; returns the samples.
 ///
 /// # Errors
 /// If the program finds a wrong result, the JVM crashes or complains, or there is no profile.

@@ -68,7 +68,7 @@ pub fn judge(target: &Target, jdk: &Jdk) -> Result<(usize, usize)> {
     Ok(compared)
 }
 
-/// Whole paths, put together from structural ones, take each edge as often as the activations did. They are
+/// Whole paths, joined from structural ones, take each edge as often as the activations did. They are
 /// rounded, so an edge may be off by half for each path.
 fn whole_paths(map: &MethodMap, found: &BTreeMap<u64, u64>, sequences: &[Vec<u64>]) -> Result<()> {
     let mut edges: BTreeMap<EdgeRef, [f64; 2]> = BTreeMap::new();
@@ -97,7 +97,7 @@ fn local(profile: &Profile) -> Result<BTreeMap<MethodId, Tables>> {
     let mut all: BTreeMap<MethodId, Tables> = BTreeMap::new();
     for (&(class, method), counts) in &structural.methods {
         let class = &profile.classes[class as usize].map;
-        let id = MethodId::of(class, &class.methods[method as usize]);
+        let id = MethodId::new(class, &class.methods[method as usize]);
         let sums = all.entry(id).or_default();
         sums.resize(counts.graphs.len(), BTreeMap::new());
         for (sums, graph) in sums.iter_mut().zip(&counts.graphs) {

@@ -21,7 +21,7 @@ use crate::{Result, artefacts};
 /// Longest time for a run.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// What the report says, as far as it is looked at.
+/// The parts of the report that are checked.
 #[derive(Debug, Deserialize)]
 pub struct Report {
     /// All about subpaths.
@@ -37,9 +37,9 @@ pub struct Section {
     pub starts: String,
     /// Which are the same one.
     pub identity: String,
-    /// After so many blocks what is older counts half.
+    /// Number of blocks after which older ones count half.
     pub half_life: Option<u64>,
-    /// Only the last so many blocks of each thread count.
+    /// Only this number of last blocks of each thread count.
     pub sliding_window: Option<u64>,
     /// Mean distance between samples, smallest and largest of any thread and length.
     pub distance: [u64; 2],
@@ -47,7 +47,7 @@ pub struct Section {
     pub distinct: u64,
     /// See [`distinct`](Self::distinct).
     pub left_out: u64,
-    /// Was everything counted?
+    /// True if everything was counted.
     pub exact: bool,
     /// Blocks that were executed.
     pub blocks: f64,
@@ -66,7 +66,7 @@ pub struct Subpath {
     pub length: u32,
     /// Share of the places where it might have begun.
     pub share: f64,
-    /// What the text report shows.
+    /// The text report.
     pub text: String,
 }
 
@@ -109,9 +109,9 @@ pub fn live(jdk: &Jdk, program: &str, options: &str) -> Result<Profile> {
 /// A subpath: names of methods and numbers of blocks, from the least rotation's first on.
 pub type Blocks = Vec<(String, u32)>;
 
-/// What a program of `stress/` executed, counted without the code that the product counts with: each subpath
-/// of these lengths with how often it was executed, from the path ends of a recorded run; the number of all
-/// blocks; and the profile that `trodden replay` makes of the same trace with these options.
+/// The executions of a program of `stress/`, counted without the code that the product counts with: each
+/// subpath of these lengths with how often it was executed, from the path ends of a recorded run; the number
+/// of all blocks; and the profile that `trodden replay` makes of the same trace with these options.
 ///
 /// # Errors
 /// If the program cannot be run, or its trace not be read.

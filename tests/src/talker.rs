@@ -1,5 +1,5 @@
-//! A Java program of one file that talks with its test: it says a line when it is ready, goes on when it is
-//! told a line, and ends with its input.
+//! A Java program of one file that talks with its test: it says a line when it is ready, continues when it
+//! reads a line, and ends with its input.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -72,7 +72,7 @@ impl Talker {
         }
     }
 
-    /// Tells it to go on.
+    /// Lets it continue.
     ///
     /// # Errors
     /// If it does not listen any more.

@@ -41,7 +41,7 @@ pub struct Target {
     pub text: String,
     /// Oldest JDK it runs on.
     pub jdk: u32,
-    /// Is it compared with the oracle?
+    /// True if it is compared with the oracle.
     pub oracle: bool,
     /// Names of methods whose counts differ from run to run.
     pub uncounted: Vec<String>,
@@ -218,7 +218,7 @@ impl Target {
         self.command_by(jdk, flags, None)
     }
 
-    /// The same by `steps/Later.java`, which says `ready` and begins when it is told to.
+    /// The same by `steps/Later.java`, which says `ready` and begins when it reads a line.
     ///
     /// # Errors
     /// If it cannot be compiled.

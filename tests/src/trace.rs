@@ -19,7 +19,7 @@ pub struct MethodId {
 
 impl MethodId {
     /// A method of a path map.
-    pub fn of(class: &ClassMap, method: &MethodMap) -> Self {
+    pub fn new(class: &ClassMap, method: &MethodMap) -> Self {
         MethodId {
             class: class.name.clone(),
             name: method.name.clone(),
@@ -35,7 +35,7 @@ pub enum Event {
     Branch {
         /// Bytecode index.
         bci: u32,
-        /// Did it jump?
+        /// True if it jumped.
         taken: bool,
     },
     /// The switch at `bci` went to `target`.
@@ -58,9 +58,9 @@ pub enum Event {
 /// One activation of a method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Activation {
-    /// Of which method.
+    /// The method.
     pub method: MethodId,
-    /// What it did, in order.
+    /// Its events, in order.
     pub events: Vec<Event>,
 }
 

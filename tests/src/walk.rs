@@ -16,7 +16,7 @@ use trodden_profile::{BlockExit, EdgeLabel, MethodMap};
 use crate::trace::Event;
 use crate::{Error, Result};
 
-/// What an activation did.
+/// The walk of an activation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Walked {
     /// The numbers of its paths, in order.
@@ -54,10 +54,10 @@ pub fn walk(map: &MethodMap, events: &[Event]) -> Result<Walked> {
 
 struct Walker<'a> {
     map: &'a MethodMap,
-    /// The path under way; none after the method was left.
+    /// The path in progress; none after the method was left.
     path: Option<Path>,
     at: BlockId,
-    /// Has control just followed an edge to `at`, and nothing else happened since?
+    /// True if control just followed an edge to `at`, and nothing else happened since.
     fresh: bool,
     walked: Walked,
 }
@@ -96,7 +96,7 @@ impl Walker<'_> {
     }
 
     fn finish(&mut self, end: PathEnd) -> Result<()> {
-        let mut path = self.path.take().ok_or("a path ends, but none is under way")?;
+        let mut path = self.path.take().ok_or("a path ends, but none is in progress")?;
         path.end = end;
         let number = self.number(&path)?;
         let regenerated = self.map.dag.regenerate(&self.map.graph, number)?;
@@ -147,7 +147,7 @@ impl Walker<'_> {
         let to = self.map.graph.successors(self.at)[index];
         self.path
             .as_mut()
-            .ok_or("control goes on after the method was left")?
+            .ok_or("control continues after the method was left")?
             .edges
             .push(edge);
         self.arrive(to)

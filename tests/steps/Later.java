@@ -2,7 +2,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.Arrays;
 
-/** Runs the main method of another class once it is told to. */
+/** Runs the main method of another class once it reads a line. */
 class Later {
     public static void main(String[] arguments) throws Throwable {
         System.out.println("ready");

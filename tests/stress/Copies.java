@@ -3,7 +3,7 @@ import java.util.function.IntUnaryOperator;
 
 /** Arguments: COPIES MILLISECONDS. The same class in many loaders, each copy of it hot; prints how many rounds had the right sum. */
 public final class Copies {
-    /** What each loader has a copy of. */
+    /** The class that each loader has a copy of. */
     public static final class Hot implements IntUnaryOperator {
         @Override
         public int applyAsInt(int rounds) {
@@ -19,7 +19,7 @@ public final class Copies {
         }
     }
 
-    /** Defines the class anew. */
+    /** Defines the class again. */
     private static final class Loader extends ClassLoader {
         IntUnaryOperator copy(String name, byte[] bytes) throws ReflectiveOperationException {
             Class<?> type = defineClass(name, bytes, 0, bytes.length);

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.Deflater;
 
 /**
- * Argument: SECONDS. All that makes a stack hard to walk, at the same time, for so long: classes that come and go,
+ * Argument: SECONDS. Everything that makes a stack hard to walk, at the same time, for that time: classes that come and go,
  * hidden classes, stack overflows, exceptions, deoptimisation, native code, short threads, virtual threads, much
  * garbage. Each worker checks its own results. Prints "ok" and how often each went round.
  */
@@ -20,7 +20,7 @@ public final class Sampled {
     private static final AtomicBoolean STOP = new AtomicBoolean();
     private static final List<String> FAILURES = new ArrayList<>();
 
-    /** Loaded anew each time. */
+    /** Loaded again each time. */
     public static final class Short implements Runnable {
         static int result;
 

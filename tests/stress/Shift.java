@@ -2,7 +2,7 @@ import java.io.File;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Does the same work whenever it runs, and in the middle of it waits for new windows in a spool folder, while threads stand in {@link ShiftWork}.
+ * Does the same work whenever it runs, and in the middle of it waits for new windows in a spool folder, while threads are in {@link ShiftWork}.
  * Arguments: the folder, or - to wait for none; and how to end: normal, exit, uncaught, input (at the end of its standard input).
  */
 public final class Shift {
@@ -56,7 +56,7 @@ public final class Shift {
     }
 }
 
-/** What is profiled. */
+/** The profiled code. */
 final class ShiftWork {
     private static long sum;
     private final CountDownLatch inside;
@@ -82,7 +82,7 @@ final class ShiftWork {
         for (int i = 0; i < 3000 + number; i++) {
             r += step(i);
             if (i == 1000) {
-                // A window ends while these are under way.
+                // A window ends while these are in progress.
                 r += number % 2 == 0 ? stand(i) : new ShiftPart(this, i).value;
             }
         }
@@ -160,7 +160,7 @@ final class ShiftPart extends ShiftBase {
     }
 }
 
-/** Has nothing to choose. */
+/** Without branches. */
 class ShiftBase {
     long value;
 

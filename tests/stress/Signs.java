@@ -1,5 +1,5 @@
 /**
- * Arguments: MILLISECONDS. Comparisons with 0 that come out as nobody would guess from the code, in activations that are short. Prints how
+ * Arguments: MILLISECONDS. Comparisons with 0 whose outcomes cannot be guessed from the code, in activations that are short. Prints how
  * many there were, by sign.
  */
 public final class Signs {

@@ -34,7 +34,7 @@ public final class Steady {
     }
 }
 
-/** What is profiled. */
+/** The profiled code. */
 final class SteadyWork {
     static int sink;
 

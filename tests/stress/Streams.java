@@ -49,7 +49,7 @@ public final class Streams {
         return (i & 1) == 0 ? i * 3 : i - 7;
     }
 
-    /** Goes down to {@code limit}, throws over {@code over} activations with a handler, and goes on there. */
+    /** Goes down to {@code limit}, throws over {@code over} activations with a handler, and continues there. */
     static int dive(int depth, int limit, int over) throws Back {
         int r = 0;
         for (int i = 0; i < 2; i++) {
@@ -71,7 +71,7 @@ public final class Streams {
         return r + loops(depth, 3);
     }
 
-    /** Has no handler: an exception goes through it without a word. */
+    /** Without a handler: an exception goes through it without a word. */
     static int through(int depth, int limit, int over) throws Back {
         int r = 0;
         for (int i = 0; i < depth % 3; i++) {
@@ -191,14 +191,14 @@ public final class Streams {
 
     public static void main(String[] arguments) throws Exception {
         switch (arguments[0]) {
-            case "threads": // THREADS ROUNDS: so many at once
+            case "threads": // THREADS ROUNDS: THREADS at once
                 System.out.println(Aside.all(Integer.parseInt(arguments[1]), Integer.MAX_VALUE, false,
                         seed -> job(seed, Integer.parseInt(arguments[2]))));
                 break;
-            case "short": // THREADS: so many, a few at a time
+            case "short": // THREADS, a few at a time
                 System.out.println(Aside.all(Integer.parseInt(arguments[1]), 20, false, seed -> job(seed, 1)));
                 break;
-            case "virtual": // THREADS: so many virtual ones that leave their carriers on their way; prints memory, too
+            case "virtual": // THREADS virtual ones that leave their carriers on their way; prints memory, too
                 System.out.println(Aside.all(Integer.parseInt(arguments[1]), 1000, true,
                         seed -> around(seed % 5, seed, () -> Aside.leave(seed))));
                 System.out.println(Aside.half + " " + Aside.resident());
@@ -236,7 +236,7 @@ public final class Streams {
     }
 }
 
-/** What has no probes: it does other things in every run. */
+/** Code without probes: it does other things in every run. */
 final class Aside {
     static volatile int nothing;
     static long half;
@@ -301,7 +301,7 @@ final class Aside {
         }
     }
 
-    /** A virtual thread goes on elsewhere, or later. */
+    /** A virtual thread continues elsewhere, or later. */
     static void leave(int seed) {
         try {
             if (seed % 3 == 0) {

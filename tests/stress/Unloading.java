@@ -7,7 +7,7 @@ import java.nio.file.Path;
  * resident memory in KiB after half of the rounds and at the end.
  */
 public final class Unloading {
-    /** Loaded anew each time. */
+    /** Loaded again each time. */
     public static final class Short implements Runnable {
         @Override
         public void run() {

@@ -39,7 +39,7 @@ public class Branches {
         return r;
     }
 
-    // A path by itself: line of each decision, and where it ends.
+    // A single path: line of each decision, and where it ends.
     static String sign(int x) {
         if (x < 0) { // mark neg
             return "-"; // mark minus

@@ -208,7 +208,7 @@ class Cuts {
         });
         daemon.setDaemon(true);
         daemon.start();
-        // Whoever gets the monitor after that finds the other waiting: no loop, whose turns would depend on time.
+        // The thread that gets the monitor after that finds the other waiting: no loop, whose turns would depend on time.
         entered.await();
         synchronized (never) {
             sink++;

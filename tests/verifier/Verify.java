@@ -95,7 +95,7 @@ public final class Verify {
                 }
                 try {
                     String path = entry.getName();
-                    // What stands before the package: a module, META-INF/versions/N/, BOOT-INF/classes/, or nothing.
+                    // The part before the package: a module, META-INF/versions/N/, BOOT-INF/classes/, or nothing.
                     String internal = ClassName.of(bytes);
                     String root = path.substring(0, Math.max(0, path.length() - internal.length() - 6));
                     ClassLoader loader = own == null
@@ -117,7 +117,7 @@ public final class Verify {
         out.flush();
     }
 
-    /** Verifies a batch at once; halves it when something is refused, until the culprits stand alone. */
+    /** Verifies a batch at once; halves it when something is refused, until only the culprits are left. */
     private void judge(List<Item> items, ZipFile own) {
         if (items.isEmpty()) {
             return;
@@ -177,7 +177,7 @@ public final class Verify {
         }
     }
 
-    /** Redefinition says only that verification failed; defining the class elsewhere tells what and where. */
+    /** Redefinition says only that verification failed; defining the class elsewhere says what and where. */
     private static Throwable detail(Item item, Throwable refusal) {
         ClassLoader parent = item.type.getClassLoader();
         ClassLoader child = new ClassLoader(parent) {

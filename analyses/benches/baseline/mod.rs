@@ -1,5 +1,5 @@
-//! What k-iteration forests are measured against. Shared by benchmarks, tables and tests; the product does
-//! not need it.
+//! The baselines that k-iteration forests are compared with. Shared by benchmarks, tables and tests; the
+//! product does not need it.
 
 use std::hint::black_box;
 

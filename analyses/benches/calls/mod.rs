@@ -35,7 +35,7 @@ impl Random {
     }
 }
 
-/// What a program looks like to a profiler of calls: a loop that does *tasks*, some of them very often. A
+/// A program as a profiler of calls sees it: a loop that does *tasks*, some of them very often. A
 /// task is always the same tree of calls but for a few calls that go elsewhere.
 struct Program {
     tasks: u64,
@@ -44,7 +44,7 @@ struct Program {
     methods: u64,
     /// Call sites of a method.
     sites: u64,
-    /// Of how many calls outside of loops one goes elsewhere than the last time.
+    /// One in this number of calls outside of loops goes elsewhere than the last time.
     surprise: u64,
     /// Depth at which calls and returns balance.
     depth: u64,

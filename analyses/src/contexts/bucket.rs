@@ -125,7 +125,7 @@ impl BucketSpaceSaving {
         self.free = bucket;
     }
 
-    /// Puts a counter into the bucket of `value`, which lies after `previous` ([`NONE`]: anywhere).
+    /// Puts a counter into the bucket of `value`, which comes after `previous` ([`NONE`]: anywhere).
     fn join(&mut self, counter: u32, value: u64, mut previous: u32) {
         let mut at = match previous {
             NONE => self.lowest,

@@ -115,8 +115,8 @@ pub struct ContextStats {
     pub peak_contexts: u64,
     /// Contexts that the algorithm monitors now (0 if it is exact).
     pub monitored: u64,
-    /// Bytes that the most contexts at a time need: nodes, hash table of children, and all that the algorithm
-    /// holds.
+    /// Bytes that the most contexts at a time need: nodes, hash table of children, and everything that the
+    /// algorithm holds.
     pub peak_bytes: u64,
     /// Bytes held now, by capacity.
     pub held_bytes: u64,
@@ -167,7 +167,7 @@ impl<A: Monitor> ContextTreeBuilder<A> {
         self.path.depth()
     }
 
-    /// What the innermost activation runs; `None` if there is none, or if the tree is full.
+    /// The method and call site of the innermost activation; `None` if there is none, or if the tree is full.
     #[inline]
     pub fn current(&self) -> Option<Frame> {
         let node = self.path.node();
@@ -192,12 +192,12 @@ impl<A: Monitor> ContextTreeBuilder<A> {
         }
     }
 
-    /// All that is known now. The run goes on undisturbed.
+    /// Everything that is known now. The run continues undisturbed.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot::of(&self.tree, &self.algorithm, &self.frames, self.total)
+        Snapshot::new(&self.tree, &self.algorithm, &self.frames, self.total)
     }
 
-    /// Forgets what was counted. Open activations, of all threads, go on.
+    /// Forgets what was counted. Open activations, of all threads, continue.
     pub fn reset(&mut self) {
         let old = std::mem::replace(&mut self.tree, CallingContextTree::new());
         self.tree.set_limit(old.limit());
@@ -291,7 +291,7 @@ impl<A: Monitor> ContextTreeBuilder<A> {
         self.tree.set_pinned(cursor.node, true);
     }
 
-    /// Goes on where the current thread was left.
+    /// Continues where the current thread was left.
     fn resume(&mut self) {
         let Some(cursor) = self.parked.remove(&self.thread) else {
             return;
@@ -314,7 +314,7 @@ impl<A: Monitor> ContextTreeBuilder<A> {
 }
 
 impl ContextTreeBuilder<Exact> {
-    /// Adds the counts of another thread's tree. Both threads may go on. What does not fit in is dropped.
+    /// Adds the counts of another thread's tree. Both threads may continue. What does not fit in is dropped.
     pub fn merge(&mut self, other: &ContextTreeBuilder<Exact>) {
         let mut ours = vec![None; other.tree.end()];
         ours[ROOT as usize] = Some(ROOT);

@@ -17,12 +17,12 @@ pub enum BurstKind {
     /// and of the others one in `reenable`, at random (the paper's RR is its reciprocal), which counts
     /// `reenable`-fold so that hot contexts are not made to look rare. `None`: no others.
     Adaptive {
-        /// Of bursts in a context where there was one before, one in this many takes place.
+        /// One in this number of bursts takes place in a context where there was one before.
         reenable: Option<NonZeroU32>,
     },
 }
 
-/// What bursts have taken in.
+/// Counts of events and bursts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BurstTally {
     /// All events.
@@ -48,7 +48,7 @@ impl BurstTally {
     }
 }
 
-/// Hands on what happens in bursts, and before each the stack as it is then.
+/// Hands on what happens in bursts, and before each the current stack.
 ///
 /// An *event* is a call, a return, or an unwinding. At the beginning of a burst the inner sink gets a
 /// [`gap`](ContextSink::gap) and then every open activation ([`place`](ContextSink::place)): what a walk of
@@ -107,30 +107,30 @@ impl<S: ContextSink> ContextBursts<S> {
         })
     }
 
-    /// What consumes the bursts.
+    /// The sink that consumes the bursts.
     pub fn inner(&self) -> &S {
         &self.inner
     }
 
-    /// What consumed the bursts.
+    /// The sink that consumed the bursts.
     pub fn into_inner(self) -> S {
         self.inner
     }
 
-    /// What was taken in so far.
+    /// Counts of the events that were taken in so far.
     pub fn tally(&self) -> BurstTally {
         self.tally
     }
 
-    /// Lets the inner sink forget its counts; open activations and the current burst go on. Contexts count as
-    /// new again.
+    /// Lets the inner sink forget its counts; open activations and the current burst continue. Contexts count
+    /// as new again.
     pub fn reset(&mut self, forget: impl FnOnce(&mut S)) {
         forget(&mut self.inner);
         self.visited.clear();
         self.tally = BurstTally::default();
     }
 
-    /// Is there a burst now?
+    /// Returns true during a burst.
     pub fn is_active(&self) -> bool {
         self.burst.is_some()
     }

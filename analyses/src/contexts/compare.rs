@@ -1,4 +1,4 @@
-//! Contexts of one profile held against those of another.
+//! Comparison of the contexts of two profiles.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::{
     Bounds, CallingContextTree, ContextAccuracy, ContextSink, ContextTreeBuilder, Exact, Frame, UNKNOWN_SITE,
 };
 
-/// What the metrics of HCCT section 5.1 say, and how large the trees were.
+/// The metrics of HCCT section 5.1, and the sizes of the trees.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContextComparison {
     /// From which share of all calls on a context is hot.
@@ -20,12 +20,13 @@ pub struct ContextComparison {
     pub calls: [u64; 2],
     /// Contexts of the exact tree.
     pub exact_contexts: u64,
-    /// Of the hot contexts of an estimate from bursts, those whose exact share lies in the interval that is
-    /// reported for it; and how many have one. `None`: none has.
+    /// Number of hot contexts of an estimate from bursts whose exact share is in the interval that is
+    /// reported for it; and of those that have one. `None`: none has.
     pub intervals: Option<(u64, u64)>,
     /// Most contexts that the estimate had at a time, as a share of those.
     pub peak_contexts_share: f64,
-    /// Bytes of these, as a share of what the exact tree takes: 24 for each context, as it is never pruned.
+    /// Bytes of these, as a share of what the exact tree takes: 24 for each context, since it is never
+    /// pruned.
     pub peak_bytes_share: f64,
 }
 
@@ -36,7 +37,7 @@ const EXACT_NODE: u64 = CallingContextTree::EXACT_NODE_BYTES as u64;
 type Methods<'p> = HashMap<(&'p str, &'p [u8; 32], &'p str, &'p str), u32>;
 
 /// Compares. `phi` is the one that the estimate was counted with if it is `None` (1e-4 if it is exact);
-/// `taus` as in [`ContextAccuracy::of`]. `None` if one of the two has no contexts. If the first one is not
+/// `taus` as in [`ContextAccuracy::new`]. `None` if one of the two has no contexts. If the first one is not
 /// exact, its lower bounds are taken for the truth.
 ///
 /// # Errors
@@ -85,7 +86,7 @@ pub fn compare(
     let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
     Ok(Some(ContextComparison {
         phi,
-        accuracy: ContextAccuracy::of(&hot, &tree, taus),
+        accuracy: ContextAccuracy::new(&hot, &tree, taus),
         calls: [truth.calls, judged.calls],
         exact_contexts: contexts,
         intervals,
@@ -94,8 +95,8 @@ pub fn compare(
     }))
 }
 
-/// Of the contexts that are wanted and have an interval of their share, those whose true share lies in it;
-/// and how many there are.
+/// Number of contexts that are wanted and have their true share within the interval of it; and of those that
+/// have an interval.
 fn intervals(
     truth: &Contexts,
     truth_frames: &[Frame],

@@ -1,4 +1,4 @@
-//! What distinguishes the children of a context.
+//! The keys that distinguish the children of a context.
 
 use rustc_hash::FxHashMap;
 
@@ -13,7 +13,7 @@ pub struct Frame {
     pub method: u32,
     /// Bytecode index of the call in the caller, or [`UNKNOWN_SITE`].
     pub site: u16,
-    /// The caller's path register at the call, which with the call site stands for one acyclic path prefix in
+    /// The caller's path register at the call, which with the call site identifies one acyclic path prefix in
     /// the caller. `None` unless contexts are path-sensitive.
     pub prefix: Option<u64>,
 }
@@ -29,7 +29,7 @@ impl Frame {
         }
     }
 
-    /// The same with the caller's path register at the call.
+    /// This frame with the caller's path register at the call.
     #[inline(always)]
     pub fn with_prefix(self, register: u64) -> Frame {
         Frame {

@@ -1,7 +1,7 @@
 //! How much of each counter is of which group of bursts.
 //!
-//! A burst is the unit of a sample of calls: calls of one burst are alike, so how far off a share may be can
-//! only be told from how bursts differ. Bursts are dealt to [`BURST_GROUPS`] groups in turn, the same for all
+//! A burst is the unit of a sample of calls: calls of one burst are alike, so the error of a share can only
+//! be estimated from how bursts differ. Bursts are dealt to [`BURST_GROUPS`] groups in turn, the same for all
 //! threads, and each group is a sample of the whole run (the method of random groups: Wolter, *Introduction
 //! to Variance Estimation*, chapter 2). Threads that do the same at the same time are in the same group, so
 //! that their likeness does not count as agreement.
@@ -19,23 +19,23 @@ use super::{Bounds, CallingContextTree, Monitor, NodeId, Thresholds};
 pub struct Grouped<A> {
     inner: A,
     groups: Groups,
-    /// Of the burst under way.
+    /// The group of the burst in progress.
     group: usize,
 }
 
 /// Weights per group of bursts.
 #[derive(Clone, Debug, Default)]
 pub struct Groups {
-    /// Of all contexts, monitored or not.
+    /// Sums over all contexts, monitored or not.
     pub all: ByGroup,
-    /// Of those that are monitored, in half the space: a context that is called 2^32 times within one group's
-    /// bursts of a thread, which takes weeks, counts no further.
+    /// Counts of those that are monitored, in half the space: a context that is called 2^32 times within one
+    /// group's bursts of a thread, which takes weeks, counts no further.
     contexts: FxHashMap<NodeId, [u32; BURST_GROUPS]>,
 }
 
 impl Groups {
     /// Those of a context, if it is monitored.
-    pub fn of(&self, context: NodeId) -> Option<ByGroup> {
+    pub fn get(&self, context: NodeId) -> Option<ByGroup> {
         Some(ByGroup(self.contexts.get(&context)?.map(u64::from)))
     }
 }
@@ -64,7 +64,7 @@ impl<A: Monitor> Monitor for Grouped<A> {
         self.inner.update(tree, context, weight, victims);
         let all = &mut self.groups.all.0[self.group];
         *all = all.saturating_add(weight);
-        // What is given up begins anew if it comes again: maybe at once, with this very weight.
+        // A context that is given up begins again if it comes again: maybe at once, with this very weight.
         let contexts = &mut self.groups.contexts;
         for victim in victims {
             contexts.remove(victim);

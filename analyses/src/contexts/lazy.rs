@@ -6,7 +6,7 @@ use super::{Bounds, CallingContextTree, Monitor, NodeId, Thresholds};
 /// 5).
 ///
 /// A monitored context only has its counter increased, in its node; the queue does not hear of it. When a new
-/// context needs a counter, the search for one that has the smallest value goes on where the last one
+/// context needs a counter, the search for one that has the smallest value continues where the last one
 /// stopped, and starts over with the next smallest value at the end. That is O(1) amortised for weights of 1
 /// (the paper's lemma 1), O(w) for weights up to w; for weights such as times there is
 /// [`WeightedSpaceSaving`](super::WeightedSpaceSaving).
@@ -126,7 +126,7 @@ impl Monitor for LazySpaceSaving {
     }
 
     fn absent(&self) -> u64 {
-        // Nobody was ever turned away while there were counters left. Afterwards, the last value that a
+        // No context was ever turned away while there were counters left. Afterwards, the last value that a
         // context lost its counter with.
         self.min
     }

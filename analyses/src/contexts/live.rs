@@ -11,7 +11,7 @@ use crate::stream::StackTally;
 #[derive(Clone, Copy, Debug)]
 struct Open {
     method: u32,
-    /// Where its call under way stands.
+    /// The bytecode index of its call in progress.
     site: u16,
 }
 
@@ -19,13 +19,13 @@ struct Open {
 ///
 /// Each burst brings the stack along, so nothing is carried over from one to the next. Within a burst every
 /// activation reports its end, however it ends; constructors that die in `super(…)` do not, and are noticed
-/// by the next word of whoever called them.
+/// by the next word of their callers.
 pub(super) struct BurstWords<S> {
     sink: S,
     open: Vec<Open>,
     /// `Enter` words to come that rebuild the stack.
     rebuild: u32,
-    /// How many calls each one of this burst stands for.
+    /// Number of calls that each one of this burst represents.
     factor: u64,
     tally: StackTally,
     bursts: BurstTally,

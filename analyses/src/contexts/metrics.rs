@@ -13,7 +13,7 @@ pub struct CounterError {
     pub average: f64,
 }
 
-/// A [`HotTree`] held against the exact tree of the same stream: the metrics of HCCT section 5.1.
+/// A [`HotTree`] compared with the exact tree of the same stream: the metrics of HCCT section 5.1.
 ///
 /// "Weight" is always the true one, from the exact tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +30,7 @@ pub struct ContextAccuracy {
     pub false_negatives: u64,
     /// Contexts of the hot tree that the exact one does not have. Always 0 for the same stream.
     pub unknown: u64,
-    /// Share of all weight that lies in the hot tree, from 0 to 1.
+    /// Share of all weight that is in the hot tree, from 0 to 1.
     pub overlap: f64,
     /// Hot edge coverage for each threshold asked for, from 0 to 1.
     pub coverage: Vec<(f64, f64)>,
@@ -49,7 +49,7 @@ pub struct ContextAccuracy {
 impl ContextAccuracy {
     /// Compares. `taus` are the thresholds of hot edge coverage: shares of the hottest context's weight. If
     /// the hot tree was counted in bursts, its counters are scaled up to the whole.
-    pub fn of(hot: &HotTree, exact: &ContextTreeBuilder<Exact>, taus: &[f64]) -> ContextAccuracy {
+    pub fn new(hot: &HotTree, exact: &ContextTreeBuilder<Exact>, taus: &[f64]) -> ContextAccuracy {
         let (tree, frames) = exact.parts();
         let total = exact.total();
         let threshold = Thresholds::floor(hot.phi(), total);

@@ -84,7 +84,7 @@ pub use tree::{CallingContextTree, NodeId};
 pub use trodden_profile::options::ContextAlgorithm as Algorithm;
 pub use weighted::WeightedSpaceSaving;
 
-/// Largest and smallest value that a counter may stand for.
+/// Largest and smallest value that a counter may represent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bounds {
     /// The context has at least this much.
@@ -98,7 +98,7 @@ pub struct Bounds {
 /// Counters live in the tree's nodes, and so does the flag that says whether one is monitored, so that no
 /// dictionary is needed (HCCT section 4.1): the cursor leads to both.
 pub trait Monitor {
-    /// May contexts that are not monitored leave the tree? If not,
+    /// True if contexts that are not monitored may leave the tree. If not,
     /// [`is_monitored`](CallingContextTree::is_monitored) is never looked at, and there are no victims.
     const PRUNES: bool;
 
@@ -119,7 +119,7 @@ pub trait Monitor {
     /// Number of monitored contexts. The exact tree has no list of them and says 0.
     fn len(&self) -> usize;
 
-    /// Is nothing monitored?
+    /// Returns true if nothing is monitored.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -127,7 +127,7 @@ pub trait Monitor {
     /// No context that is not monitored has more than this.
     fn absent(&self) -> u64;
 
-    /// What the guarantee holds for. `None` if counters are exact.
+    /// The thresholds that the guarantee holds for. `None` if counters are exact.
     fn thresholds(&self) -> Option<Thresholds>;
 
     /// Bytes held in addition to the tree, by capacity.
@@ -139,13 +139,13 @@ pub trait Monitor {
     /// A burst of a group begins.
     fn burst(&mut self, _group: u32) {}
 
-    /// What is known of groups of bursts, if anything is.
+    /// The counts by groups of bursts, if they are kept.
     fn groups(&self) -> Option<&Groups> {
         None
     }
 }
 
-/// What cannot be asked for.
+/// Options that are out of range.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContextError {
@@ -168,7 +168,7 @@ pub enum ContextError {
         /// The algorithm's.
         least: f64,
     },
-    /// A burst must not be longer than the interval that it lies in.
+    /// A burst must not be longer than the interval that it is in.
     #[error("bursts of {length} events every {interval} overlap")]
     BurstLength {
         /// Events from the start of a burst to the next.

@@ -7,7 +7,7 @@ use super::{Bounds, Frame, UNKNOWN_SITE};
 use crate::MethodPlaces;
 
 /// The section of a result, and how many calls are of methods that are nowhere, or below such.
-pub(super) fn of(
+pub(super) fn contexts(
     result: &ContextResult,
     options: &ContextOptions,
     places: &MethodPlaces,

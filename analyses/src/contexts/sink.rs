@@ -34,15 +34,15 @@ pub trait ContextSink {
     /// Adds weight, such as time passed or bytes allocated, to the current context.
     fn charge(&mut self, weight: u64);
 
-    /// What follows is another thread's, and goes on where that thread's events were left. A virtual
-    /// thread is a thread like any other, whatever carries it.
+    /// The events that follow are another thread's, and continue where that thread's events were left. A
+    /// virtual thread is a thread like any other, whatever carries it.
     fn switch(&mut self, thread: u64);
 
     /// The current thread has ended, whatever was on its stack.
     fn end_thread(&mut self);
 }
 
-/// Does nothing. What it costs to consume a stream into this is the cost of the stream.
+/// A sink that does nothing. The cost of consuming a stream into this is the cost of the stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NullContexts;
 

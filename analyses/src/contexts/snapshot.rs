@@ -1,4 +1,4 @@
-//! What is known at a point in time, of one thread or of many.
+//! The state of the analysis at a point in time, of one thread or of many.
 
 use rustc_hash::FxHashMap;
 use trodden_profile::ByGroup;
@@ -18,7 +18,7 @@ pub struct Snapshot {
     /// `None`: exact.
     thresholds: Option<Thresholds>,
     monitored: usize,
-    /// Of the bursts that were counted, if only such were.
+    /// Counts by groups of bursts, if only bursts were counted.
     groups: Option<Grouped>,
     /// (parent, key) to node. Made when something is merged in.
     index: Option<FxHashMap<(u32, u64), u32>>,
@@ -43,7 +43,7 @@ struct Known {
 const NOTHING: Bounds = Bounds { lower: 0, upper: 0 };
 
 impl Default for Snapshot {
-    /// Of no thread at all.
+    /// The snapshot of no thread at all.
     fn default() -> Self {
         Snapshot {
             nodes: vec![Known {
@@ -64,7 +64,7 @@ impl Default for Snapshot {
 }
 
 impl Snapshot {
-    pub(super) fn of<A: Monitor>(
+    pub(super) fn new<A: Monitor>(
         tree: &CallingContextTree,
         algorithm: &A,
         frames: &Frames,
@@ -96,7 +96,7 @@ impl Snapshot {
             known.bounds = bounds;
             monitored += 1;
             if let (Some(groups), Some(counted)) = (&mut groups, counted)
-                && let Some(by_group) = counted.of(NodeId(node))
+                && let Some(by_group) = counted.get(NodeId(node))
             {
                 groups.nodes.insert(at[node as usize], by_group);
             }
@@ -133,7 +133,7 @@ impl Snapshot {
         self.absent
     }
 
-    /// What the guarantee holds for. `None` if all is exact.
+    /// The thresholds that the guarantee holds for. `None` if all is exact.
     pub fn thresholds(&self) -> Option<Thresholds> {
         self.thresholds
     }
@@ -331,7 +331,7 @@ pub struct HotNode {
     /// How often the context occurred, callees not included. `None` if it is not monitored, but above one
     /// that is.
     pub bounds: Option<Bounds>,
-    /// Is it reported as hot, and not only as an ancestor?
+    /// True if it is reported as hot, and not only as an ancestor.
     pub hot: bool,
 }
 

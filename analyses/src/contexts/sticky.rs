@@ -4,7 +4,7 @@ use super::random::Random;
 use super::{Bounds, CallingContextTree, ContextError, Monitor, NodeId, Thresholds};
 
 /// Sticky Sampling (Manku and Motwani, VLDB 2002; HCCT section 2.2): a context that has no counter gets one
-/// with a probability that falls as the run goes on; from then on it is counted exactly.
+/// with a probability that falls during the run; from then on it is counted exactly.
 ///
 /// Everything that is said of its counters holds with probability `1 - delta`. It needs `2 / epsilon * ln(1 /
 /// (phi * delta))` counters at most on average, however long the stream. The paper found it slower and less

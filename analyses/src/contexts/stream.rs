@@ -28,14 +28,14 @@ pub struct BurstOptions {
     pub kind: BurstKind,
 }
 
-/// What is counted, and how.
+/// The options of the analysis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContextOptions {
-    /// What decides which contexts stay.
+    /// The algorithm that decides which contexts stay.
     pub algorithm: Algorithm,
     /// The guarantee.
     pub thresholds: Thresholds,
-    /// What is counted.
+    /// The weight that is counted.
     pub weight: ContextWeight,
     /// `None`: every call of the stream is counted.
     pub bursts: Option<BurstOptions>,
@@ -60,17 +60,17 @@ impl Default for ContextOptions {
 }
 
 impl ContextOptions {
-    /// What the profile's options say.
+    /// Options from those of the profile.
     ///
     /// # Errors
-    /// If `phi` and `epsilon` do not go together.
-    pub fn of(options: &ProfileOptions) -> Result<Self, ContextError> {
+    /// If `phi` and `epsilon` exclude each other.
+    pub fn from_options(options: &ProfileOptions) -> Result<Self, ContextError> {
         let (phi, epsilon) = options.thresholds();
         Ok(ContextOptions {
             algorithm: options.contexts.algorithm,
             thresholds: Thresholds::new(phi, epsilon)?,
             weight: options.contexts.weight,
-            bursts: BurstOptions::of(options.stream.burst),
+            bursts: BurstOptions::new(options.stream.burst),
             in_program: Some(options.stream.burst).filter(|burst| matches!(burst, Burst::Timed { .. })),
             seed: options.seed,
         })
@@ -78,7 +78,7 @@ impl ContextOptions {
 }
 
 impl BurstOptions {
-    fn of(burst: Burst) -> Option<Self> {
+    fn new(burst: Burst) -> Option<Self> {
         let (interval, length, kind) = match burst {
             Burst::Off | Burst::Timed { .. } => return None,
             Burst::Static { interval, length } => (interval, length, BurstKind::Static),
@@ -127,12 +127,12 @@ pub struct ContextStream {
     options: ContextOptions,
 }
 
-/// What is known of several threads.
+/// The result of several threads.
 #[derive(Clone, Debug, Default)]
 pub struct ContextResult {
     /// The contexts.
     pub contexts: Snapshot,
-    /// What did not fit together in the streams.
+    /// Counts of inconsistencies in the streams.
     pub tally: StackTally,
     /// Sum of the threads' peaks: most contexts at a time.
     pub peak_contexts: u64,
@@ -144,7 +144,7 @@ pub struct ContextResult {
     pub bursts: BurstTally,
 }
 
-/// What is known of one thread.
+/// The state of one thread.
 pub struct ContextThread(Box<dyn Driver>);
 
 impl ContextStream {
@@ -258,7 +258,7 @@ impl StreamAnalysis for ContextStream {
     ) -> Result<(), StreamError> {
         let mut unknown = 0;
         if self.options.algorithm != Algorithm::Null {
-            let (section, lost) = section::of(result, &self.options, places);
+            let (section, lost) = section::contexts(result, &self.options, places);
             unknown = lost;
             profile.contexts = Some(trodden_profile::Contexts {
                 bursts: (self.options.bursts.map(|bursts| bursts.text()))
@@ -314,7 +314,7 @@ pub(super) trait Driver: Send {
     fn known(&self) -> Option<Known>;
 }
 
-/// What can be driven, and asked afterwards.
+/// A sink that can be driven, and asked afterwards.
 pub(super) trait QueryableSink: ContextSink + Send {
     fn known(&self) -> Option<Known>;
     fn forget(&mut self);

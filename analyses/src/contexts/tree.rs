@@ -7,10 +7,10 @@ use super::frame::Key;
 /// No node. Also the largest number of nodes.
 pub(super) const NONE: u32 = (1 << 29) - 1;
 
-/// The context of a thread that has entered nothing. It stands for no activation and is never counted.
+/// The context of a thread that has entered nothing. It represents no activation and is never counted.
 pub(super) const ROOT: u32 = 0;
 
-/// Flags beside the parent's index.
+/// Flags in the word of the parent's index.
 const MONITORED: u32 = 1 << 31;
 const PINNED: u32 = 1 << 30;
 const INDEXED: u32 = 1 << 29;
@@ -20,7 +20,7 @@ const INDEXED: u32 = 1 << 29;
 /// has thousands of children.
 const SCAN: u32 = 8;
 /// The first children stay where they are when they are found; one behind them comes to the front. Moving
-/// costs more than looking at so many, and children that take turns would change places for ever.
+/// costs more than looking at this number, and children that take turns would change places for ever.
 const STAY: u32 = 4;
 
 /// A context of a [`CallingContextTree`].
@@ -118,7 +118,7 @@ impl CallingContextTree {
         monitored
     }
 
-    /// Is the context monitored?
+    /// Returns true if the context is monitored.
     #[inline]
     pub fn is_monitored(&self, node: NodeId) -> bool {
         self.nodes[node.0 as usize].up & MONITORED != 0
@@ -341,7 +341,8 @@ impl CallingContextTree {
     }
 
     /// HCCT figure 4 for one victim: removes it if it is a leaf that is not monitored, then its parent if
-    /// that has become one, and so on; not `current`, nor what a thread stands on that is not running.
+    /// that has become one, and so on; not `current`, nor the current context of a thread that is not
+    /// running.
     pub(super) fn prune(&mut self, victim: u32, current: u32) {
         let mut at = victim;
         while at != current {

@@ -16,7 +16,7 @@ pub(super) struct Words<S> {
     along: Vec<Option<u32>>,
     /// How many of them, the lowest ones, are from before profiling: the stream's depths do not count these.
     before: usize,
-    /// Where the topmost one of those has its call under way.
+    /// The bytecode index of the topmost one's call in progress.
     call: Option<u16>,
     /// Open activations below those, of which nothing is known.
     below: usize,
@@ -86,8 +86,8 @@ impl<S: ContextSink> Words<S> {
     }
 
     /// The path that led to a call: the word right before it, or as for the caller's last callee, if it is
-    /// still the same call (code without probes calls back). The JVM calls initialisers by itself: no path is
-    /// theirs.
+    /// still the same call (code without probes calls back). The JVM calls initialisers on its own: no path
+    /// is theirs.
     #[inline(never)]
     fn tell_prefix(&mut self, frame: &mut Frame) {
         // Its own, and of no activation that was there before.
@@ -231,7 +231,7 @@ impl<S: ContextSink> Words<S> {
             }
             Event::Unwound { depth } => self.unwound(depth as usize),
             Event::Charge { weight } => {
-                // Of what nobody knows the context, nobody is charged.
+                // Time whose context is not known is charged to none.
                 if !self.methods.is_empty() {
                     self.sink.charge(weight.into());
                 }

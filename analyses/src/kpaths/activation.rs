@@ -14,8 +14,7 @@ pub enum ActivationEvent {
 }
 
 /// Something that learns from the activations of *one* thread. This is what the event pipeline drives.
-///
-/// The rules of the stream, for whoever produces it:
+/// The rules of the stream, for its producers:
 ///
 /// * [`enter`](Self::enter) opens an activation of a method (its index as given out with the probes);
 ///   [`path`](Self::path) belongs to the innermost open one; [`exit`](Self::exit) closes that one. A call in
@@ -28,8 +27,8 @@ pub enum ActivationEvent {
 /// * Where events were lost or not recorded, and when the thread dies, [`abandon`](Self::abandon) says so.
 ///   What was learned stays; what belongs to activations opened before is ignored from there on.
 pub trait ActivationAnalysis {
-    /// Is it the same when activations of one path come before or after what others do? Then they may be told
-    /// in another order than they were in.
+    /// True if the result is the same when activations of one path come before or after the events of others.
+    /// Then they may be reported in another order than they were in.
     const COMMUTES: bool = false;
 
     /// An activation of `method` begins.
@@ -100,7 +99,7 @@ pub trait ActivationAnalysis {
 /// The states are kept outside, on a stack ([`Activations`]): paths only come for the last activation that
 /// began and has not ended.
 pub trait PathSink {
-    /// What has to be known of an activation between two of its paths.
+    /// The state of an activation between two of its paths.
     type Activation: Clone;
     /// [`ActivationAnalysis::COMMUTES`].
     const COMMUTES: bool = false;
@@ -144,7 +143,7 @@ pub trait PathSink {
         }
     }
 
-    /// Should [`make_room`](Self::make_room) be called?
+    /// Returns true if [`make_room`](Self::make_room) should be called.
     #[inline]
     fn is_full(&self) -> bool {
         false
@@ -174,12 +173,12 @@ impl<S: PathSink> Activations<S> {
         }
     }
 
-    /// What was learned so far.
+    /// The sink with everything that was learned so far.
     pub fn sink(&self) -> &S {
         &self.sink
     }
 
-    /// What was learned, all activations having ended.
+    /// The sink after the end of all activations.
     pub fn into_sink(mut self) -> S {
         self.abandon();
         self.sink
@@ -203,7 +202,7 @@ impl<S: PathSink> Activations<S> {
     }
 
     /// Learns into another sink from here on. The open activations, of these methods from the outermost to
-    /// the innermost, go on as if they had just begun. Returns the sink so far.
+    /// the innermost, continue as if they had just begun. Returns the sink so far.
     pub fn restart(&mut self, sink: S, methods: &[u32]) -> S {
         self.abandon();
         self.stack

@@ -300,7 +300,7 @@ mod tests {
         for label in 0..40 {
             arena.child(root, label);
         }
-        // Remove all but every fifth, from the list as it is.
+        // Remove all but every fifth, from the current list.
         let (mut previous, mut at) = (NONE, arena.get(root).first);
         while at != NONE {
             let Node { label, next, .. } = *arena.get(at);

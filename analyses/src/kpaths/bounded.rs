@@ -8,22 +8,22 @@ use super::slab::SlabForest;
 use super::trees::{ForestStats, Trees};
 use super::{ForestError, MAX_K};
 
-/// A sequence is *hot* when it makes more than one in so many of its first path's occurrences.
+/// A sequence is *hot* when it makes more than one in this number of its first path's occurrences.
 const HOT: u64 = 100;
 
 /// Once nodes have been pruned, a node for something new is only made with a probability, such that a
-/// sequence just hot will, down to its last path, have had to wait for a node in one in so many of its
+/// sequence just hot will, down to its last path, have had to wait for a node in one in this number of its
 /// occurrences.
 const WAIT: u64 = 4;
 
 /// A k-iteration path forest that never has more than `budget` nodes below its roots: cold ones are pruned
-/// while the stream goes on.
+/// while the stream runs.
 ///
 /// **Structure.** The forest of the sequences themselves ([`IterationForest`]), not a k-slab forest: that has
 /// a node for a sequence at each of the `k - 1` places of a chunk where it may begin, each with a part of the
 /// count. Here a sequence is one node. Each of the last `k - 1` paths of an activation has begun a sequence,
-/// and all that are still in the forest go on with each path: this costs up to `k - 1` steps per path where a
-/// slab forest needs two.
+/// and each of these that is still in the forest is extended by each path: this costs up to `k - 1` steps per
+/// path where a slab forest needs two.
 ///
 /// **Budget.** Roots are not pruned and come on top: one per different Ball-Larus path, so no more than a
 /// hash-table profiler has entries.
@@ -45,12 +45,12 @@ const WAIT: u64 = 4;
 /// 1. No counter is too high.
 /// 2. Level 1 is exact: the Ball-Larus profile.
 /// 3. Over all sequences of `n` paths of method `m`, the counters miss `lost(m, n)` occurrences in all, at
-///    most. Hence each one by itself: `count <= true count <= count + lost(m, n)`; and no sequence that
+///    most. Hence for each single one: `count <= true count <= count + lost(m, n)`; and no sequence that
 ///    occurred more than `lost(m, n)` times is left out. The upper bound of a sequence is never above that of
 ///    its beginning ([`PathNode::at_most`](super::PathNode::at_most)).
 /// 4. Counters never rise along a branch.
 ///
-/// As long as the budget is enough for all that comes, every counter is exact. Where it is not, the bound is
+/// As long as the budget is enough for everything that comes, every counter is exact. Where it is not, the bound is
 /// measured, not promised in advance: how large it gets depends on the stream and the budget.
 #[derive(Clone, Debug)]
 pub struct BoundedForest {
@@ -71,13 +71,13 @@ pub struct BoundedForest {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
-    /// What the node may have had before it was made.
+    /// Occurrences that the node may have had before it was made.
     before: u64,
     /// The last pruning that freed it.
     freed: u32,
 }
 
-/// A sequence of an open activation that may go on.
+/// A sequence of an open activation that may be extended.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     node: u32,
@@ -85,7 +85,7 @@ struct Place {
     length: u32,
 }
 
-/// Where an activation stands in a [`BoundedForest`].
+/// The position of an activation in a [`BoundedForest`].
 ///
 /// The open activations form *one* stack: only paths of the last one begun can be added.
 #[derive(Clone, Debug)]
@@ -111,7 +111,8 @@ fn rank(occurrences: u64, root: u64) -> u64 {
     }
 }
 
-/// Is it far from hot? What is near may have been hot, and some occurrences not counted.
+/// Returns true if it is far from hot. A sequence that is near may have been hot, with some occurrences not
+/// counted.
 fn is_cold(rank: u64) -> bool {
     rank < (SHARES / (2 * HOT) as f64) as u64
 }
@@ -172,7 +173,7 @@ impl BoundedForest {
 
     /// Occurrences of sequences of `length` paths of the method that are in no counter, at most.
     pub fn missing(&self, method: u32, length: usize) -> u64 {
-        self.losses.of(method, length)
+        self.losses.get(method, length)
     }
 
     /// Nodes, and bytes held: those of [`stats`](Self::stats), without a walk.
@@ -203,9 +204,9 @@ impl BoundedForest {
         }
     }
 
-    /// Adds a forest of another thread, then prunes to this one's budget. Activations of this forest go on.
-    /// Fails if `k` differs (nothing changes) or if there would be too many nodes (part of `other` has been
-    /// added).
+    /// Adds a forest of another thread, then prunes to this one's budget. Activations of this forest
+    /// continue. Fails if `k` differs (nothing changes) or if there would be too many nodes (part of `other`
+    /// has been added).
     pub fn merge(&mut self, other: &BoundedForest) -> Result<(), ForestError> {
         if self.k != other.k {
             return Err(ForestError::DifferentK(self.k, other.k));
@@ -254,7 +255,7 @@ impl BoundedForest {
         self.open.truncate(kept);
     }
 
-    /// May what goes on from this sequence get a node? Then, how often it may have occurred before.
+    /// If extensions of this sequence may get a node: how often they may have occurred before.
     fn may_grow(&self, place: &Place) -> Option<u64> {
         let Some(threshold) = self.threshold else {
             return Some(0);
@@ -287,7 +288,7 @@ impl BoundedForest {
         Some(child)
     }
 
-    /// How many nodes are too few for all that a path may need.
+    /// Number of nodes that are missing for everything that a path may need.
     #[inline]
     fn shortage(&self, activation: &BoundedActivation, label: u32) -> usize {
         let room = (self.budget - self.budget_used()) as usize;
@@ -317,7 +318,7 @@ impl BoundedForest {
         self.trees.arena.get(node).count
     }
 
-    /// Is something new below a root with this count to get a node?
+    /// Returns true if a new sequence below a root with this count is to get a node.
     fn is_time(&mut self, root: u64) -> bool {
         let among = root / (HOT * WAIT * u64::from(self.k));
         if among < 2 {
@@ -388,7 +389,7 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// Prunes below `node`, whose children stand for sequences of `length` paths. Returns the highest rank
+    /// Prunes below `node`, whose children represent sequences of `length` paths. Returns the highest rank
     /// there.
     fn below(&mut self, method: u32, node: u32, root: u64, length: usize) -> u64 {
         let (mut previous, mut at, mut highest) = (NONE, self.arena.get(node).first, 0);

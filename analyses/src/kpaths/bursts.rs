@@ -32,7 +32,7 @@ pub struct ActivationBursts<A> {
     window: (u64, u64, u64),
     /// Activations since the last tick (since the beginning, before the first).
     since: u64,
-    /// Of each open activation: is it sampled?
+    /// Per open activation, true if it is sampled.
     open: Vec<bool>,
     entered: u64,
     sampled: u64,
@@ -54,7 +54,7 @@ impl<A: ActivationAnalysis> ActivationBursts<A> {
         }
     }
 
-    /// Ticks by itself, before the first activation and then after every `activations` of them: windows that
+    /// Ticks on its own, before the first activation and then after every `activations` of them: windows that
     /// depend on the stream alone, as a replay needs them.
     pub fn every(activations: NonZeroU64, schedule: Schedule, inner: A) -> Self {
         let mut bursts = ActivationBursts::new(schedule, inner);
@@ -75,8 +75,8 @@ impl<A: ActivationAnalysis> ActivationBursts<A> {
         self.since = 0;
     }
 
-    /// Has every activation of the current window been entered? Until the next tick nobody needs events of
-    /// new activations then, and none at all once [`open_sampled`](Self::open_sampled) is 0.
+    /// Returns true if every activation of the current window has been entered. Until the next tick no events
+    /// of new activations are needed then, and none at all once [`open_sampled`](Self::open_sampled) is 0.
     pub fn is_over(&self) -> bool {
         self.since > self.window.1 || self.window.0 > self.window.1
     }
@@ -92,20 +92,20 @@ impl<A: ActivationAnalysis> ActivationBursts<A> {
         (self.entered, self.sampled)
     }
 
-    /// What consumes the sampled activations, to be changed. Afterwards none of the open activations is
-    /// sampled, and entered and sampled ones are counted anew; the windows go on.
+    /// The analysis of the sampled activations, to be changed. Afterwards none of the open activations is
+    /// sampled, and entered and sampled ones are counted from zero; the windows continue.
     pub fn restart(&mut self) -> &mut A {
         self.open.fill(false);
         (self.entered, self.sampled) = (0, 0);
         &mut self.inner
     }
 
-    /// What consumes the sampled activations.
+    /// The analysis that consumes the sampled activations.
     pub fn inner(&self) -> &A {
         &self.inner
     }
 
-    /// What consumed the sampled activations.
+    /// The analysis that consumed the sampled activations.
     pub fn into_inner(self) -> A {
         self.inner
     }

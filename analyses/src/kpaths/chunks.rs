@@ -18,7 +18,7 @@ const CHUNK: u32 = 10;
 const ROOM: usize = 8 << 20;
 
 /// Where fewer than two of three guesses of the next chunk come true, guessing stops for [`SKIP`] chunks.
-const LUCK: i32 = 8;
+const GUESS_CREDIT: i32 = 8;
 const SKIP: u32 = 100;
 
 /// A chunk after another, or an activation's first one.
@@ -62,8 +62,8 @@ pub struct OpenChunks {
 ///
 /// * compared with the chunk that followed last time. If it is the same, its pair is counted: no hash, no
 ///   look-up. (Where that guess is seldom right, it is not made.)
-/// * Else the pair is looked up by the hashes of both chunks; only if it is new, the chunk is looked up by
-///   itself.
+/// * Else the pair is looked up by the hashes of both chunks; only if it is new, the chunk alone is looked
+///   up.
 ///
 /// Where `k` is small, chunks are some multiple of `k - 1`: the slab forest's chunks are then found inside.
 /// Long chunks that hardly repeat would fill the memory with what a small `k` does not ask for. So when they
@@ -93,7 +93,7 @@ pub struct ChunkPairs {
     room: usize,
     full: bool,
     /// How well guesses went of late, and how many chunks to go without.
-    luck: i32,
+    credit: i32,
     skip: u32,
     dropped: u64,
 }
@@ -122,14 +122,14 @@ impl ChunkPairs {
             folded: None,
             room: ROOM,
             full: false,
-            luck: LUCK,
+            credit: GUESS_CREDIT,
             skip: 0,
             dropped: 0,
         })
     }
 
-    /// The same with other lengths of chunks: `times` times `k - 1` paths, folded when they take `room`
-    /// bytes. The result is the same.
+    /// Like [`new`](Self::new), but with other lengths of chunks: `times` times `k - 1` paths, folded when
+    /// they take `room` bytes. The result is the same.
     pub fn with_chunks(k: u32, times: u32, room: usize) -> Result<Self, ForestError> {
         let mut pairs = ChunkPairs::new(k)?;
         pairs.chunk = times.clamp(1, 1 << 10) * (k - 1);
@@ -169,7 +169,7 @@ impl ChunkPairs {
 
     /// The k-IPF of all paths.
     pub fn iteration_forest(&self, open: &[OpenChunks]) -> Result<IterationForest, ForestError> {
-        Ok(IterationForest::of(&self.slab_forest(open)?))
+        Ok(IterationForest::from_slabs(&self.slab_forest(open)?))
     }
 
     /// Adds [`slab_forest`](Self::slab_forest) to another. Fails if `k` differs or if there would be too many
@@ -272,12 +272,12 @@ impl ChunkPairs {
                 next.count += 1;
                 open.pair = likely;
                 open.hash = next.hash;
-                self.luck = (self.luck + 1).min(2 * LUCK);
+                self.credit = (self.credit + 1).min(2 * GUESS_CREDIT);
                 return;
             }
-            self.luck -= 2;
-            if self.luck < 0 {
-                (self.luck, self.skip) = (LUCK, SKIP);
+            self.credit -= 2;
+            if self.credit < 0 {
+                (self.credit, self.skip) = (GUESS_CREDIT, SKIP);
             }
         }
         self.look_up(open, items, last);
@@ -287,7 +287,7 @@ impl ChunkPairs {
     fn look_up<I: Item>(&mut self, open: &mut OpenChunks, items: &[I], last: bool) {
         let hash = hash(open.method, items);
         let Some(pair) = self.find(hash, open, items) else {
-            // No room for all of them: the activation goes on as a new one.
+            // No room for all of them: the activation continues as a new one.
             self.dropped += items.len() as u64;
             open.pair = NONE;
             return;
@@ -520,7 +520,7 @@ impl PathSink for ChunkPairs {
         for (open, chunk) in open.iter_mut().zip(chunks) {
             open.pair = NONE;
             if !chunk.is_empty() {
-                // A pair that did not occur: it stands for the chunk.
+                // A pair that did not occur: it represents the chunk.
                 open.hash = hash(open.method, &chunk);
                 open.pair = self.find(open.hash, open, &chunk).unwrap_or(NONE);
             }

@@ -17,7 +17,7 @@ use super::trees::{ForestStats, Trees};
 pub struct IterationForest {
     pub(super) k: u32,
     pub(super) trees: Trees,
-    /// What is missing, if the stream was consumed within a budget.
+    /// Occurrences that are missing, if the stream was consumed within a budget.
     pub(super) losses: Losses,
 }
 
@@ -33,7 +33,7 @@ impl IterationForest {
     /// The forest that belongs to a k-slab forest: `make_k_ipf` of k-BLPP figure 12.
     ///
     /// Takes time in proportion to the slab forest's nodes times the nodes within `k - 1` edges below each.
-    pub fn of(slabs: &SlabForest) -> Self {
+    pub fn from_slabs(slabs: &SlabForest) -> Self {
         let mut forest = IterationForest::empty(slabs.k);
         // s(r), the nodes of each label, one label after the other.
         let mut starts = Vec::with_capacity(slabs.trees.arena.len() as usize);
@@ -69,7 +69,8 @@ impl IterationForest {
         self.k
     }
 
-    /// Is every counter exact? Not after pruning, see [`BoundedForest`](super::BoundedForest).
+    /// Returns true if every counter is exact. None is after pruning, see
+    /// [`BoundedForest`](super::BoundedForest).
     pub fn is_exact(&self) -> bool {
         self.losses.is_empty()
     }
@@ -77,7 +78,7 @@ impl IterationForest {
     /// How many occurrences of sequences of `length` paths of this method are missing, at most, in all their
     /// counters together. 0 where counters are exact, in particular for length 1.
     pub fn missing(&self, method: u32, length: usize) -> u64 {
-        self.losses.of(method, length)
+        self.losses.get(method, length)
     }
 
     /// How often this sequence of path numbers occurred in the method; 0 for sequences not in the forest.
@@ -110,7 +111,7 @@ impl IterationForest {
     }
 
     /// Every sequence as method, length, last path and counter, sorted by method and then by sequence: each
-    /// one stands right before those that go on from it.
+    /// one is right before those that extend it.
     pub fn preorder(&self) -> Vec<(u32, u32, u64, u64)> {
         let mut rows = Vec::with_capacity(self.trees.arena.len() as usize);
         let path = |node| self.trees.labels.path(self.trees.arena.get(node).label);

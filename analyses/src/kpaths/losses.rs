@@ -19,14 +19,14 @@ impl Losses {
         &mut list[length - 2]
     }
 
-    /// So many more are missing of every length from this one on.
+    /// `times` more are missing of every length from this one on.
     #[inline]
     pub fn add_from(&mut self, method: u32, length: usize, missing: u64) {
         let difference = self.difference(method, length);
         *difference = difference.wrapping_add(missing);
     }
 
-    /// So many more are missing of this length.
+    /// `times` more are missing of this length.
     pub fn add_at(&mut self, method: u32, length: usize, missing: u64) {
         let after = self.difference(method, length + 1);
         *after = after.wrapping_sub(missing);
@@ -42,7 +42,7 @@ impl Losses {
     }
 
     /// Occurrences of sequences of `n` paths that are missing, at most.
-    pub fn of(&self, method: u32, n: usize) -> u64 {
+    pub fn get(&self, method: u32, n: usize) -> u64 {
         let list = self.0.get(&method).map_or(&[][..], |list| list);
         let differences = list.iter().take(n.saturating_sub(1));
         differences.fold(0, |sum, &difference| sum.wrapping_add(difference))
@@ -75,8 +75,8 @@ mod tests {
         let mut other = Losses::default();
         other.add_from(1, 2, 1);
         losses.merge(&other);
-        let found: Vec<u64> = (1..7).map(|n| losses.of(1, n)).collect();
+        let found: Vec<u64> = (1..7).map(|n| losses.get(1, n)).collect();
         assert_eq!(found, [0, 6, 11, 18, 11, 11]);
-        assert_eq!(losses.of(2, 3), 0);
+        assert_eq!(losses.get(2, 3), 0);
     }
 }

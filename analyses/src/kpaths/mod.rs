@@ -26,7 +26,7 @@
 //!     thread.path(path);
 //! }
 //! thread.exit();
-//! let forest = IterationForest::of(thread.sink());
+//! let forest = IterationForest::from_slabs(thread.sink());
 //! assert_eq!(forest.count(7, &[2, 0, 0, 2]), 3); // the paper's example 1
 //! assert_eq!(forest.count(7, &[2]), 6); // level 1: plain Ball-Larus counts
 //! ```
@@ -53,7 +53,7 @@ pub use trees::ForestStats;
 /// Largest `k`. Far beyond what is useful; it bounds the depth of recursive walks.
 pub const MAX_K: u32 = 1024;
 
-/// What cannot be built or joined.
+/// Forests that cannot be built or joined.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ForestError {
     /// `k` is out of range.

@@ -5,7 +5,7 @@ use super::arena::NONE;
 use super::trees::{ForestStats, Trees};
 use super::{ForestError, MAX_K};
 
-/// Where an activation stands in a k-slab forest: the paper's `n`, `τ` and `β`. Belongs to the forest that
+/// The position of an activation in a k-slab forest: the paper's `n`, `τ` and `β`. Belongs to the forest that
 /// began it.
 #[derive(Clone, Debug)]
 pub struct Cursor {
@@ -81,8 +81,8 @@ impl SlabForest {
         self.trees.arena.set_limit(nodes);
     }
 
-    /// Paths that are in no counter because the forest was full. After a drop the activation goes on as a new
-    /// one.
+    /// Paths that are in no counter because the forest was full. After a drop the activation continues as a
+    /// new one.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -113,7 +113,7 @@ impl SlabForest {
         self.trees.sorted()
     }
 
-    /// Adds a forest of another thread. Activations may be open in both, and go on. Fails if `k` differs
+    /// Adds a forest of another thread. Activations may be open in both, and continue. Fails if `k` differs
     /// (nothing changes) or if there would be too many nodes (part of `other` has been added).
     pub fn merge(&mut self, other: &SlabForest) -> Result<(), ForestError> {
         if self.k != other.k {

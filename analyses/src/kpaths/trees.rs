@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::arena::{Arena, NONE, table_bytes};
 
-/// First label that stands for a path number too large to be its own label.
+/// First label of path numbers that are too large to be their own labels.
 const WIDE: u32 = 1 << 31;
 
 /// Path numbers as 32-bit labels. Numbers below 2^31, which is where the numbering cuts by default, are their

@@ -41,8 +41,8 @@ impl Default for KPathsOptions {
 }
 
 impl KPathsOptions {
-    /// What the profile's options say.
-    pub fn of(options: &ProfileOptions) -> Self {
+    /// Options from those of the profile.
+    pub fn from_options(options: &ProfileOptions) -> Self {
         KPathsOptions {
             k: options.kpaths.k,
             nodes: options.kpaths.budget,
@@ -93,9 +93,9 @@ impl fmt::Display for BurstWindows {
     }
 }
 
-/// What can be kept per thread: with or without a budget.
+/// A sink that can be kept per thread: with or without a budget.
 pub trait KSink: PathSink<Activation: Send> + Clone + Send + 'static {
-    /// What it is merged into.
+    /// The forest that it is merged into.
     type Forest: KForest;
 
     /// An empty one.
@@ -170,7 +170,7 @@ impl KForest for SlabForest {
     }
 
     fn iteration_forest(&self) -> IterationForest {
-        IterationForest::of(self)
+        IterationForest::from_slabs(self)
     }
 
     fn dropped(&self) -> u64 {
@@ -229,7 +229,7 @@ impl Pipeline {
     }
 }
 
-/// The analysis: what each thread did by itself, merged in the result.
+/// The analysis: each thread alone, merged in the result.
 #[derive(Clone, Debug)]
 pub struct KPathStream<S: KSink> {
     options: KPathsOptions,
@@ -237,23 +237,23 @@ pub struct KPathStream<S: KSink> {
     none: S::Forest,
 }
 
-/// What is known of a thread.
+/// The state of a thread.
 #[derive(Clone)]
 pub enum KPathsThread<S: KSink> {
-    /// Of all its activations.
+    /// All its activations are analysed.
     All(ActivationWords<Activations<S>>),
-    /// Of the sampled ones.
+    /// The sampled ones are analysed.
     Bursts(ActivationWords<ActivationBursts<Activations<S>>>),
 }
 
-/// What is known of several threads.
+/// The result of several threads.
 #[derive(Clone, Debug)]
 pub struct KPathsResult<F> {
     /// The merged forest.
     pub forest: F,
     /// Bytes that the threads' paths took while they ran, summed.
     pub bytes: u64,
-    /// What did not fit together.
+    /// Counts of inconsistencies.
     pub tally: StackTally,
     /// With bursts: activations entered and, of these, sampled.
     pub activations: Option<(u64, u64)>,

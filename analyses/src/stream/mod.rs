@@ -96,10 +96,10 @@ pub enum StreamError {
 /// **Calls.** For one thread at a time only, but for different threads at once, from the thread itself or
 /// from another one.
 pub trait StreamAnalysis: Send + Sync + 'static {
-    /// What is known of one thread. Its memory should follow what the thread did: there may be 100,000 of
+    /// The state of one thread. Its memory should follow what the thread did: there may be 100,000 of
     /// them.
     type Thread: Send + 'static;
-    /// What is known of several threads.
+    /// The result of several threads.
     type Result: Clone + Send + 'static;
 
     /// The events that it wants. More may come.
@@ -111,13 +111,13 @@ pub trait StreamAnalysis: Send + Sync + 'static {
     /// The thread's next words. (One virtual call per batch; nothing dynamic per word.)
     fn consume(&self, thread: &mut Self::Thread, words: &[u64]);
 
-    /// May path ends be left out of the stream? Then [`wanted`](Self::wanted) has to be asked after each
-    /// batch, and obeyed.
+    /// Returns true if path ends may be left out of the stream. Then [`wanted`](Self::wanted) has to be asked
+    /// after each batch, and obeyed.
     fn skips(&self) -> bool {
         false
     }
 
-    /// What a thread's stream has to have from here on, if the analysis [skips](Self::skips).
+    /// The events that a thread's stream has to have from here on, if the analysis [skips](Self::skips).
     fn wanted(&self, thread: &mut Self::Thread) -> Wanted {
         let _ = thread;
         Wanted::ALL

@@ -13,7 +13,7 @@ use crate::contexts::{ContextOptions, ContextStream};
 use crate::subpaths::{SubpathCounting, SubpathStream, Wanted};
 use crate::{MethodLookup, MethodPlaces, MethodTable, SharedMethods};
 
-/// Something that keeps the stream as it is, such as a trace.
+/// A recorder of the unchanged stream, such as a trace.
 ///
 /// Called from many threads at once; the calls of one thread come in order. What goes wrong is its own
 /// affair: nothing of it must reach the program that is profiled.
@@ -29,8 +29,8 @@ pub trait Recorder: Send + Sync {
 /// Analyses, and what they know of all threads so far.
 ///
 /// [`open`](Self::open) gives each thread its own [`ThreadStream`]; everything else may be called at any
-/// time, from any thread, while those go on consuming. A thread's stream waits only while that very thread is
-/// added to a [`profile`](Self::profile).
+/// time, from any thread, while those continue to consume. A thread's stream waits only while that very
+/// thread is added to a [`profile`](Self::profile).
 #[derive(Default)]
 pub struct Pipeline {
     stages: Vec<Box<dyn AnyStage>>,
@@ -54,12 +54,12 @@ impl Pipeline {
     }
 
     /// The analyses that a profile's options ask for, over whole streams. What they have to know of methods
-    /// while the stream runs, they look up in [`methods`](Self::methods): whoever feeds the pipeline has to
-    /// keep those up to date, as [`replay`](super::replay()) does.
+    /// while the stream runs, they look up in [`methods`](Self::methods): the code that feeds the pipeline
+    /// has to keep those up to date, as [`replay`](super::replay()) does.
     ///
     /// # Errors
     /// If they are out of range.
-    pub fn of(options: &ProfileOptions) -> Result<Self, StreamError> {
+    pub fn from_options(options: &ProfileOptions) -> Result<Self, StreamError> {
         let methods = Arc::new(SharedMethods::default());
         let mut whole = options.clone();
         whole.subpaths.skipping = Skipping::Consumer;
@@ -71,8 +71,8 @@ impl Pipeline {
         Ok(pipeline)
     }
 
-    /// The same with somebody else's knowledge of methods, and over streams from which path ends may be left
-    /// out if it [skips](Self::skips).
+    /// Like [`from_options`](Self::from_options), but with another source of methods, and over streams from
+    /// which path ends may be left out if it [skips](Self::skips).
     ///
     /// # Errors
     /// If options are out of range.
@@ -89,17 +89,17 @@ impl Pipeline {
             pipeline = pipeline.with(NullStream(EventKinds::ACTIVATION_PATHS));
         }
         if options.profile.contains(&ProfileKind::KPaths) {
-            pipeline = pipeline.with_k_paths(&KPathsOptions::of(options))?;
+            pipeline = pipeline.with_k_paths(&KPathsOptions::from_options(options))?;
         }
         if options.profile.contains(&ProfileKind::Contexts) {
-            pipeline = pipeline.with(ContextStream::new(ContextOptions::of(options)?)?);
+            pipeline = pipeline.with(ContextStream::new(ContextOptions::from_options(options)?)?);
         }
         if options.profile.contains(&ProfileKind::Subpaths) && options.subpaths.counts == SubpathCounts::Exact
         {
-            return Ok(pipeline.with(SubpathCounting::of(options, methods)?));
+            return Ok(pipeline.with(SubpathCounting::from_options(options, methods)?));
         }
         if options.profile.contains(&ProfileKind::Subpaths) {
-            let subpaths = SubpathStream::of(options, methods)?;
+            let subpaths = SubpathStream::from_options(options, methods)?;
             pipeline = pipeline.with(match options.skips_in_probes() {
                 true => subpaths.skipping(),
                 false => subpaths,
@@ -108,8 +108,8 @@ impl Pipeline {
         Ok(pipeline)
     }
 
-    /// Are path ends to be left out of each thread's stream as [`ThreadStream::wanted`] says? If nobody else
-    /// looks at it, that is, and the one analysis there is can do without.
+    /// Returns true if path ends are to be left out of each thread's stream as [`ThreadStream::wanted`] says:
+    /// if nothing else reads the stream, and the only analysis can do without them.
     pub fn skips(&self) -> bool {
         self.recorder.is_none() && matches!(&self.stages[..], [only] if only.skips())
     }
@@ -140,7 +140,7 @@ impl Pipeline {
         self
     }
 
-    /// What the probes have to report.
+    /// The events that the probes have to report.
     pub fn needs(&self) -> EventKinds {
         self.needs
     }
@@ -174,7 +174,7 @@ impl Pipeline {
         self.counters.words.load(Ordering::Relaxed)
     }
 
-    /// What is known of all threads so far: classes, counts and the analyses' own sections. Of `run` only two
+    /// The profile of all threads so far: classes, counts and the analyses' own sections. Of `run` only two
     /// things are filled in: whether every path was counted (`exact`), and facts: those of the analyses,
     /// `events` and `threads`.
     ///
@@ -208,7 +208,7 @@ impl Pipeline {
         Ok(profile)
     }
 
-    /// Forgets what was counted. Threads go on, open activations too.
+    /// Forgets what was counted. Threads continue, open activations too.
     pub fn reset(&self) {
         self.counters.words.store(0, Ordering::Relaxed);
         for stage in &self.stages {
@@ -240,7 +240,7 @@ impl ThreadStream {
         }
     }
 
-    /// What the stream has to have from here on, if the pipeline [skips](Pipeline::skips).
+    /// The events that the stream has to have from here on, if the pipeline [skips](Pipeline::skips).
     pub fn wanted(&self) -> Wanted {
         match &self.states[..] {
             [only] => only.wanted(),
@@ -286,7 +286,7 @@ struct Stage<A: StreamAnalysis> {
     analysis: A,
     /// Locked before `ended`, and before any thread's own state.
     live: Mutex<HashMap<u64, Live<A>>>,
-    /// What is known of threads that have ended, and the first thing that went wrong with one.
+    /// The result of threads that have ended, and the first error of one.
     ended: Mutex<Ended<A>>,
 }
 
@@ -296,7 +296,7 @@ struct ThreadState<A: StreamAnalysis> {
     state: Live<A>,
 }
 
-/// A panic of an analysis leaves counts that may be a bit off, no more: go on with them.
+/// A panic of an analysis leaves counts that may be a bit off, no more: they are still used.
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -45,12 +45,12 @@ impl<W: Write + Send> TraceRecorder<W> {
         self.with(|writer| writer.define_class(first_method, class));
     }
 
-    /// What is known of the decisions of a class's methods; see [`TraceWriter::conditions`].
+    /// Records the decisions of a class's methods; see [`TraceWriter::conditions`].
     pub fn conditions(&self, first_method: u32, methods: &[(u32, MethodConditions)]) {
         self.with(|writer| writer.conditions(first_method, methods));
     }
 
-    /// What was left as it was.
+    /// Records the methods that were left without probes.
     pub fn skipped(&self, entries: &[Skipped]) {
         self.with(|writer| writer.skipped(entries));
     }
@@ -60,7 +60,7 @@ impl<W: Write + Send> TraceRecorder<W> {
         self.with(TraceWriter::flush);
     }
 
-    /// What was written so far, and how many bytes; `None` after the end or an error.
+    /// Counts of the records that were written so far, and their bytes; `None` after the end or an error.
     pub fn written(&self) -> Option<(TraceCounts, u64)> {
         let state = self.lock();
         state

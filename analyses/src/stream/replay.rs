@@ -21,13 +21,13 @@ pub enum ReplayError {
     /// Its classes contradict each other.
     #[error("the trace is inconsistent: {0}")]
     Classes(#[from] MethodsTaken),
-    /// What decisions mean does not fit its classes.
+    /// Its conditions do not fit its classes.
     #[error("the trace is inconsistent: {0}")]
     Conditions(String),
     /// It lacks what the analyses need.
     #[error("the trace has no {missing}: it was recorded for another kind of profile")]
     Kinds {
-        /// What, in words.
+        /// Description of the missing events.
         missing: &'static str,
     },
     /// An analysis has no result.
@@ -35,7 +35,7 @@ pub enum ReplayError {
     Stream(#[from] StreamError),
 }
 
-/// What a replay gave.
+/// The result of a replay.
 #[derive(Clone, Debug)]
 pub struct Replayed {
     /// The profile, with the recorded run's facts and those of the analyses.
@@ -107,7 +107,7 @@ pub fn replay<R: Read>(
     Ok(Replayed { profile, truncation })
 }
 
-/// What decisions mean, by class.
+/// The conditions of decisions, by class.
 #[derive(Default)]
 struct Decisions {
     /// By the id of the first method.
@@ -149,7 +149,7 @@ impl Decisions {
     }
 }
 
-/// What a stream lacks, in words.
+/// A description of the events that a stream lacks.
 fn lacks(there: EventKinds, wanted: EventKinds) -> Option<&'static str> {
     if there.has(wanted) {
         return None;

@@ -4,7 +4,7 @@ use trodden_profile::events::{Event, Kind, NO_CALL_SITE, Word};
 
 use crate::kpaths::ActivationAnalysis;
 
-/// What did not fit together in a stream.
+/// Counts of inconsistencies in a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StackTally {
     /// Activations whose beginning was not in the stream: they had begun before recording did, or in a gap.
@@ -36,13 +36,13 @@ const ENTER: u64 = Kind::Enter as u64;
 const LAST_PATH: u64 = Kind::LastPath as u64;
 const ONLY_PATH: u64 = Kind::OnlyPath as u64;
 
-/// Is it a whole activation with one path, whose number is below 2^31?
+/// Returns true for a whole activation with one path, whose number is below 2^31.
 #[inline(always)]
 fn is_only(word: u64) -> bool {
     word >> 60 == ONLY_PATH && word >> 31 & 1 == 0
 }
 
-/// Are activations of one path and others mixed? A sample tells.
+/// Returns true if activations of one path and others are mixed, according to a sample.
 fn is_mixed(words: &[u64]) -> bool {
     let (blocks, _) = words.as_chunks::<8>();
     let changes = blocks
@@ -69,14 +69,14 @@ fn run_of(front: u64, words: &[u64]) -> usize {
 /// Drives an [`ActivationAnalysis`] with one thread's words.
 ///
 /// It keeps the methods of the open activations that it knows, and the number of those below them that it
-/// does not (they had begun before the stream, or before a gap), and holds each word against the topmost one:
+/// does not (they had begun before the stream, or before a gap), and compares each word with the topmost one:
 ///
 /// * `Unwound` ends all activations but as many as it says, known or not. At the beginning of a stream it
 ///   gives how many there are.
 /// * A path, or an exit, of another method than the topmost one's means that activations on the stack were
 ///   not those of the program (something was lost, or began before the stream). All are abandoned, and the
 ///   path counts as the first one of an *orphan*, an activation whose beginning is not known.
-/// * `Gap` abandons all activations; `Enter` words that follow build the stack anew from its bottom.
+/// * `Gap` abandons all activations; `Enter` words that follow build the stack again from its bottom.
 /// * Bad words are counted and passed over.
 #[derive(Clone, Debug)]
 pub struct ActivationWords<A> {
@@ -85,7 +85,7 @@ pub struct ActivationWords<A> {
     /// Open activations below those of `methods`.
     below: usize,
     tally: StackTally,
-    /// Are words to be taken apart, as those before were mixed?
+    /// True if words are to be taken apart, as those before were mixed.
     mixed: bool,
     /// Room for that.
     halves: Option<Box<[[u64; PIECE]; 2]>>,
@@ -104,17 +104,17 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
         }
     }
 
-    /// What is driven.
+    /// The analysis that is driven.
     pub fn analysis(&self) -> &A {
         &self.analysis
     }
 
-    /// What is driven, and the methods of the open activations, the outermost first.
+    /// The analysis that is driven, and the methods of the open activations, the outermost first.
     pub fn parts_mut(&mut self) -> (&mut A, &[u32], &mut StackTally) {
         (&mut self.analysis, &self.methods, &mut self.tally)
     }
 
-    /// What did not fit together.
+    /// Counts of inconsistencies.
     pub fn tally(&self) -> StackTally {
         self.tally
     }

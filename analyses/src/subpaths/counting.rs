@@ -1,4 +1,5 @@
-//! Every subpath of a run counted: what estimates are held against (OSP section 3.1, "Accuracy of Results").
+//! Every subpath of a run counted: the truth that estimates are compared with (OSP section 3.1, "Accuracy of
+//! Results").
 
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ pub struct SubpathCounting {
     shapes: Arc<MethodShapes>,
 }
 
-/// What is known of one thread.
+/// The state of one thread.
 #[derive(Clone, Debug)]
 pub struct CountingThread {
     words: WordOrder,
@@ -94,12 +95,12 @@ impl BlockStream for Described {
 }
 
 impl SubpathCounting {
-    /// What a profile's options say: the lengths, and how much memory. A preference for beginnings makes no
-    /// difference where all are counted; nothing fades.
+    /// Options from those of a profile: the lengths, and how much memory. A preference for beginnings makes
+    /// no difference where all are counted; nothing fades.
     ///
     /// # Errors
     /// If the options are out of range, or only those that begin at loop headers are to be counted.
-    pub fn of(
+    pub fn from_options(
         options: &ProfileOptions,
         methods: Arc<dyn MethodLookup + Send + Sync>,
     ) -> Result<Self, SubpathError> {
@@ -107,7 +108,7 @@ impl SubpathCounting {
             true => (options.subpaths.footprint as usize / BYTES).max(1),
             false => WINDOWS,
         };
-        let settings = SubpathOptions::of(options);
+        let settings = SubpathOptions::from_options(options);
         settings.check()?;
         if settings.starts == Starts::HeadersOnly || settings.half_life.is_some() || settings.window.is_some()
         {

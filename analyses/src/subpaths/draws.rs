@@ -1,4 +1,4 @@
-//! What chance decides: gaps between samples, lengths, survivors. A seed alone determines all of it.
+//! Random decisions: gaps between samples, lengths, survivors. A seed alone determines all of it.
 
 use crate::contexts::random::Random;
 
@@ -24,8 +24,9 @@ impl Draws {
         (self.unit() * f64::from(limit)) as u32
     }
 
-    /// Failures before the first success, each try succeeding with `probability`: what lies between two items
-    /// of a sample that takes each item by itself with that probability (Vitter's skips, OSP section 2.3).
+    /// Failures before the first success, each try succeeding with `probability`: the gap between two items
+    /// of a sample that takes each item independently with that probability (Vitter's skips, OSP section
+    /// 2.3).
     pub fn gap(&mut self, probability: f64) -> u64 {
         match probability {
             p if p >= 1.0 => 0,
@@ -34,7 +35,7 @@ impl Draws {
         }
     }
 
-    /// How many of `count` survive, each by itself with probability `keep`: exactly binomial, in time
+    /// How many of `count` survive, each independently with probability `keep`: exactly binomial, in time
     /// proportional to the rarer of survivors and victims.
     pub fn survivors(&mut self, count: u64, keep: f64) -> u64 {
         if keep > 0.5 {

@@ -13,14 +13,14 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The estimate from samples `(count, weight)`, each element of which stands for `weight` (1 or more)
-    /// executions, since each execution was taken by itself with probability `1 / weight`. `z`: half the
+    /// The estimate from samples `(count, weight)`, each element of which represents `weight` (1 or more)
+    /// executions, since each execution was taken independently with probability `1 / weight`. `z`: half the
     /// interval's width, in standard deviations.
     ///
     /// The interval of one sample is Wilson's: all counts `C` for which the sample's count is within `z`
     /// standard deviations of what is expected, which are those of a binomial distribution. That needs no
     /// normal distribution at the low end, is never empty, and of no width where everything was taken. Those
-    /// of several samples are put together by the squares of their halves (as independent errors are; Zou and
+    /// of several samples are combined by the squares of their halves (as independent errors are; Zou and
     /// Donner's MOVER), so that a small sample of large weight does not pass for a large one.
     pub fn new(samples: impl IntoIterator<Item = (u64, f64)>, z: f64) -> Estimate {
         let (mut seen, mut value, mut below, mut above) = (0.0, 0.0, 0.0, 0.0);

@@ -23,7 +23,7 @@ pub struct ExactSubpaths {
     most_windows: usize,
     windows: usize,
     path: Vec<u32>,
-    /// Windows that came for the second time since somebody last asked, if anybody does.
+    /// Windows that came for the second time since they were last asked for, if they ever are.
     again: Option<Vec<Again>>,
 }
 
@@ -221,7 +221,7 @@ impl ExactCounts {
         self.blocks
     }
 
-    /// Were subpaths of this length counted?
+    /// Returns true if subpaths of this length were counted.
     pub fn has(&self, length: u32) -> bool {
         self.lengths.contains(&length)
     }

@@ -7,7 +7,7 @@
 
 use trodden_profile::least_rotation;
 
-/// What makes two subpaths of the same length the same one.
+/// The rule by which two subpaths of the same length are the same one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Identity {
     /// The same blocks in the same order, up to rotation.
@@ -18,7 +18,7 @@ pub enum Identity {
 }
 
 impl Identity {
-    /// What profiles call it.
+    /// Its name in profiles.
     pub fn name(self) -> &'static str {
         match self {
             Identity::Rotation => "rotation",

@@ -53,7 +53,7 @@ impl Lengths {
     /// Powers of two up to a limit, which is rounded down to one and into 2..=[`MAX_SUBPATH`].
     pub fn powers(limit: u32) -> Self {
         let limit = 1 << limit.clamp(2, MAX_SUBPATH).ilog2();
-        Lengths::of(
+        Lengths::new(
             format!("pow2:{limit}"),
             powers(limit).map(|n| (n, 1.0 / f64::from(n))),
         )
@@ -75,10 +75,10 @@ impl Lengths {
                 "'{name}' must have lengths from 1 to {MAX_SUBPATH}, each once and with a weight above 0"
             )));
         }
-        Ok(Lengths::of(name.to_owned(), sorted.into_iter()))
+        Ok(Lengths::new(name.to_owned(), sorted.into_iter()))
     }
 
-    fn of(name: String, weights: impl Iterator<Item = (u32, f64)> + Clone) -> Self {
+    fn new(name: String, weights: impl Iterator<Item = (u32, f64)> + Clone) -> Self {
         let whole: f64 = weights.clone().map(|(_, weight)| weight).sum();
         let mut sum = 0.0;
         let table = weights.map(|(length, weight)| {
@@ -143,9 +143,9 @@ impl From<SubpathLengths> for Lengths {
         let name = options.to_string();
         let weigh = |n: u32| (n, if uniform { 1.0 } else { 1.0 / f64::from(n) });
         if only_powers {
-            Lengths::of(name, powers(limit).map(weigh))
+            Lengths::new(name, powers(limit).map(weigh))
         } else {
-            Lengths::of(name, (2..=limit).map(weigh))
+            Lengths::new(name, (2..=limit).map(weigh))
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::MethodPlaces;
 /// The samples of several threads.
 ///
 /// Threads and lengths are sampled at different distances `f`. Their elements stay apart by `f`: so those of
-/// a short thread keep their worth beside those of a long one. Only when the whole exceeds [`LIMIT`]
+/// a short thread keep their weight compared with those of a long one. Only when the whole exceeds [`LIMIT`]
 /// footprints, the densest ones are resampled to twice their distance.
 #[derive(Clone, Debug)]
 pub struct MergedSubpaths {
@@ -40,7 +40,7 @@ struct Stratum {
     header: u64,
 }
 
-/// What is known about sampling as a whole.
+/// Statistics of sampling as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SubpathStats {
     /// Threads that executed any block.
@@ -82,13 +82,13 @@ pub struct Subpath {
     pub estimate: Estimate,
     /// The same as a share of the places where it might have begun.
     pub share: f64,
-    /// What it looks like: a rotation that was sampled. None, if it came once and there was no room.
+    /// Its runs of paths: a rotation that was sampled. None, if it came once and there was no room.
     pub runs: Vec<Run>,
     /// Blocks at its end that are not kept, because `runs` would take too much memory.
     pub missing: u32,
 }
 
-/// What of a sample is reported (OSP section 2.3, "Reporting the Results").
+/// The part of a sample that is reported (OSP section 2.3, "Reporting the Results").
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
     /// At most this number of subpaths.
@@ -120,7 +120,7 @@ impl MergedSubpaths {
         }
     }
 
-    /// What is known about sampling as a whole.
+    /// Statistics of sampling as a whole.
     pub fn stats(&self) -> SubpathStats {
         self.stats
     }

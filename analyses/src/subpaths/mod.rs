@@ -17,7 +17,7 @@
 //!
 //! The paper's prototype pays for a call per basic block, most of which only decrements a counter. Here no
 //! probe is needed but those at path ends, and skipping is by whole paths: a path's number gives its number
-//! of blocks. In the agent, probes skip by themselves: a path end that no sample needs costs a decrement
+//! of blocks. In the agent, the probes skip: a path end that no sample needs costs a decrement
 //! ([`Sampler::skipping`]).
 //!
 //! ```
@@ -76,16 +76,16 @@ pub use exact::{ExactCounts, ExactSubpaths};
 pub use identity::Identity;
 pub use lengths::Lengths;
 pub use merged::{LIMIT, MergedSubpaths, Report, Subpath, SubpathStats};
-pub use options::{ENOUGH, PLENTY, Starts, SubpathOptions};
+pub use options::{ENOUGH, PLENTIFUL_SAMPLES_PER_BYTE, Starts, SubpathOptions};
 pub use order::{BlockStream, Order, OrderTally, WordOrder};
 pub use runs::Run;
-pub use sample::{LEAST_FOOTPRINT, MOST_FOOTPRINT};
+pub use sample::{MAX_FOOTPRINT, MIN_FOOTPRINT};
 pub use sampler::{Sampler, SamplerTally};
 pub use shapes::{MethodShapes, PathShapes, Shape};
 pub use skipping::Wanted;
 pub use stream::{SubpathStream, SubpathThread};
 
-/// What cannot be asked for.
+/// Options that are out of range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubpathError {

@@ -21,8 +21,8 @@ pub struct SubpathOptions {
     /// The mean distance that is not gone below for long (OSP section 3.1, "Sampling and Efficiency
     /// Tradeoff"): once there are [`ENOUGH`] samples, the distance grows until it is there. At least `start`.
     pub floor: u32,
-    /// The same where probes skip ([`Sampler::skipping`](super::Sampler::skipping)): beginning a sample costs
-    /// more there than what lies between samples does.
+    /// The floor where probes skip ([`Sampler::skipping`](super::Sampler::skipping)): beginning a sample
+    /// costs more there than the path ends between samples do.
     pub skipping_floor: u32,
     /// Where subpaths are to begin.
     pub starts: Starts,
@@ -30,24 +30,24 @@ pub struct SubpathOptions {
     pub identity: Identity,
     /// After this number of blocks of a thread, older counts weigh half (OSP section 2.4, "aging").
     pub half_life: Option<u64>,
-    /// Only what lies within the last so many blocks of a thread counts (OSP section 2.4, "sliding window").
+    /// Only subpaths within this number of last blocks of a thread count (OSP section 2.4, "sliding window").
     /// Not with a half-life.
     pub window: Option<u64>,
     /// Bursts by the clock, in option syntax, if the stream is of these alone.
     pub bursts: Option<String>,
-    /// Determines, with the stream, all that is random.
+    /// Determines, with the stream, everything that is random.
     pub seed: u64,
 }
 
 /// Samples after which the mean distance between them begins to grow towards the floor.
 pub const ENOUGH: u64 = 8192;
 
-/// So many samples per byte of footprint are plenty: then the mean distance grows beyond the floor, and
+/// Samples per byte of footprint that are plenty: with more, the mean distance grows beyond the floor, and
 /// sampling costs ever less of a longer run (OSP section 2.2: o(1) per block). With 1 MB, a subpath that a
 /// hundredth of them are of is known to within 1.4 %, with 64 KB to within 5 %.
-pub const PLENTY: u64 = 2;
+pub const PLENTIFUL_SAMPLES_PER_BYTE: u64 = 2;
 
-/// A sliding window is to have so many samples, where no distance is given.
+/// Number of samples that a sliding window is to have, where no distance is given.
 const IN_WINDOW: u64 = 2048;
 
 /// The mean distance in bursts, where none is given. (At the beginning it is the usual one.)
@@ -98,8 +98,8 @@ impl SubpathOptions {
         self
     }
 
-    /// What a profile's options say.
-    pub fn of(options: &ProfileOptions) -> Self {
+    /// Options from those of a profile.
+    pub fn from_options(options: &ProfileOptions) -> Self {
         let choices = options.subpaths;
         let plain = SubpathOptions {
             lengths: choices.lengths.into(),
@@ -147,14 +147,14 @@ impl SubpathOptions {
         self
     }
 
-    /// Are they in range?
+    /// Checks that they are in range.
     ///
     /// # Errors
     /// Says what is not.
     pub fn check(&self) -> Result<(), SubpathError> {
         let wrong = |what: String| Err(SubpathError::Range(what));
-        if !(sample::LEAST_FOOTPRINT..=sample::MOST_FOOTPRINT).contains(&self.footprint) {
-            let (least, most) = (sample::LEAST_FOOTPRINT, sample::MOST_FOOTPRINT);
+        if !(sample::MIN_FOOTPRINT..=sample::MAX_FOOTPRINT).contains(&self.footprint) {
+            let (least, most) = (sample::MIN_FOOTPRINT, sample::MAX_FOOTPRINT);
             return wrong(format!(
                 "a footprint of {} is not from {least} to {most} bytes",
                 self.footprint
@@ -201,7 +201,7 @@ pub(super) struct Rates {
 
 impl Rates {
     /// The one for a sample that counts as one that begins at a header, or not.
-    pub fn of(self, header: bool) -> f64 {
+    pub fn get(self, header: bool) -> f64 {
         if header { self.header } else { self.elsewhere }
     }
 

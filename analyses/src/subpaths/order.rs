@@ -3,10 +3,10 @@
 //! A path end reports all blocks of its path at once, when the last of them has been executed. By then the
 //! methods that were called on the way have reported theirs. So there are two streams that can be made of it.
 //!
-//! * [`Order::PathEnds`]: a path's blocks stand together, where the path ended. Blocks of what was called
-//!   from the path stand before them. Path ends are all that is needed: no activations, no call sites.
+//! * [`Order::PathEnds`]: a path's blocks are together, where the path ended. Blocks of methods that were
+//!   called from the path come before them. Only path ends are needed: no activations, no call sites.
 //!   Sequences of a loop's iterations are those of the program; where calls are made, those of the path ends.
-//! * [`Order::Calls`]: blocks stand where they were entered; those of a callee come after the block of the
+//! * [`Order::Calls`]: blocks are where they were entered; those of a callee come after the block of the
 //!   caller that has the call. That needs to know, at the call, how far the caller has got: a word `Prefix`
 //!   with the caller's path register right before the word `Enter` with the call's bytecode index. Register
 //!   and block together are a unique beginning of a path (PEP section 3.2). Where that is missing
@@ -32,7 +32,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// What profiles call it.
+    /// Its name in profiles.
     pub fn name(self) -> &'static str {
         match self {
             Order::PathEnds => "path-ends",
@@ -41,12 +41,12 @@ impl Order {
     }
 }
 
-/// What takes in a thread's blocks.
+/// A consumer of a thread's blocks.
 pub trait BlockStream {
     /// The next blocks. `header`: the first of them is a loop's header, each time that the run is repeated.
     fn run(&mut self, shapes: &impl PathShapes, run: Run, header: bool);
 
-    /// So many path ends that have no blocks, or nobody knows which.
+    /// This number of path ends that have no blocks, or unknown ones.
     fn nothing(&mut self, times: u64) {
         let _ = times;
     }
@@ -55,7 +55,7 @@ pub trait BlockStream {
     fn hole(&mut self);
 }
 
-/// What did not fit.
+/// Counts of inconsistencies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OrderTally {
     /// Path ends of unknown methods or with impossible numbers.
@@ -91,7 +91,7 @@ impl WordOrder {
         }
     }
 
-    /// What did not fit.
+    /// Counts of inconsistencies.
     pub fn tally(&self) -> OrderTally {
         self.tally
     }

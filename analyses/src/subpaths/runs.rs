@@ -1,10 +1,10 @@
-//! What a subpath looks like: runs of paths, and those packed into few bytes.
+//! The form of a subpath: runs of paths, and those packed into few bytes.
 //!
 //! A sampled subpath is kept as the path ends it was read off, not as blocks: "path descriptions need not be
 //! there before a report" (OSP section 3, "Path Representation"). A loop's iterations that follow the same
 //! path take a few bytes however many there are.
 
-/// A stretch of one path, once or several times in a row.
+/// An interval of one path, once or several times in a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Run {
     /// Method id.
@@ -13,7 +13,7 @@ pub struct Run {
     pub path: u32,
     /// First block of the path that belongs to it, counted from the path's first.
     pub from: u32,
-    /// So many blocks belong to it.
+    /// Number of blocks that belong to it.
     pub blocks: u32,
     /// How many times it comes in a row.
     pub times: u32,
@@ -85,7 +85,7 @@ pub(super) fn length(mut text: &[u8]) -> u32 {
     take(&mut text).unwrap_or(0)
 }
 
-/// Is there a length, and nothing more?
+/// Returns true if there is a length, and nothing more.
 pub(super) fn describes_nothing(mut text: &[u8]) -> bool {
     take(&mut text).is_none() || text.is_empty()
 }

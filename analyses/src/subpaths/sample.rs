@@ -14,9 +14,9 @@ use super::options::Rates;
 use super::runs;
 
 /// Least footprint, in bytes.
-pub const LEAST_FOOTPRINT: usize = 1 << 10;
+pub const MIN_FOOTPRINT: usize = 1 << 10;
 /// Most, so that places in it fit 32 bits.
-pub const MOST_FOOTPRINT: usize = 1 << 30;
+pub const MAX_FOOTPRINT: usize = 1 << 30;
 
 /// Subpath, and counts by where they began.
 #[derive(Clone, Debug)]
@@ -147,7 +147,7 @@ pub(super) fn capacity(footprint: usize) -> usize {
 }
 
 impl ConciseSample {
-    /// Empty, never to exceed this number of bytes. Memory is taken as it is needed.
+    /// Empty, never to exceed this number of bytes. Memory is taken when needed.
     pub fn new(footprint: usize) -> Self {
         ConciseSample {
             entries: Vec::new(),
@@ -261,7 +261,7 @@ impl ConciseSample {
         Ok(())
     }
 
-    /// What began before is not in the window any more. Entries stay until [`sweep`](Self::sweep).
+    /// Takes everything that began before out of the window. Entries stay until [`sweep`](Self::sweep).
     pub fn expire(&mut self, before: u64) {
         while let Some(stamp) = self.stamps.front().filter(|stamp| stamp.begin() < before) {
             *self.entries[stamp.at()].count_of(stamp.header()) -= 1;
@@ -306,8 +306,8 @@ impl ConciseSample {
         Ok(at)
     }
 
-    /// Sees to it that `more` bytes of descriptions fit beside tables of that size: by dropping those of
-    /// subpaths that came once, if need be.
+    /// Makes `more` bytes of descriptions fit in addition to tables of that size, if need be by dropping
+    /// those of subpaths that came once.
     fn make_room(&mut self, tables: usize, more: usize) -> Result<(), Full> {
         let room = self.footprint.checked_sub(tables).ok_or(Full)?;
         if self.texts.len() + more > room {
@@ -368,7 +368,7 @@ impl ConciseSample {
         self.texts.truncate(to);
     }
 
-    /// The record at a place: whose it is, and where its description lies.
+    /// The record at a place: whose it is, and where its description is.
     fn record(&self, at: usize) -> Option<(u32, Range<usize>)> {
         let (owner, rest) = self.texts.get(at..)?.split_first_chunk::<4>()?;
         let (bytes, _) = rest.split_first_chunk::<2>()?;
@@ -418,12 +418,13 @@ impl ConciseSample {
         self.compact(2);
     }
 
-    /// Each element stays by itself: chance decides which, so that it is known when those that stay began.
+    /// Each element stays or goes independently: chance decides which, so that it is known when those that
+    /// stay began.
     fn thin_stamps(&mut self, draws: &mut Draws, keep: &impl Fn(usize) -> Option<Rates>) {
         let mut stamps = std::mem::take(&mut self.stamps);
         stamps.retain(|stamp| {
             let (length, _) = self.length_and_record(&self.entries[stamp.at()]);
-            let stays = keep(magnitude(length)).is_none_or(|keep| draws.chance(keep.of(stamp.header())));
+            let stays = keep(magnitude(length)).is_none_or(|keep| draws.chance(keep.get(stamp.header())));
             if !stays {
                 *self.entries[stamp.at()].count_of(stamp.header()) -= 1;
             }
@@ -532,7 +533,7 @@ mod tests {
         /// Against a plain map, through any sequence of additions and thinnings.
         #[test]
         fn is_a_map_of_counts_that_never_exceeds_its_footprint(
-            footprint in LEAST_FOOTPRINT..6000,
+            footprint in MIN_FOOTPRINT..6000,
             seed in any::<u64>(),
             steps in prop::collection::vec((0..400u64, any::<bool>(), 0..60usize), 1..600),
         ) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::draws::Draws;
 use super::lengths::{MAGNITUDES, magnitude};
-use super::options::{ENOUGH, PLENTY, Rates, Starts, SubpathOptions};
+use super::options::{ENOUGH, PLENTIFUL_SAMPLES_PER_BYTE, Rates, Starts, SubpathOptions};
 use super::order::BlockStream;
 use super::runs::{self, Run};
 use super::sample::{ConciseSample, Full, Sampled};
@@ -19,7 +19,7 @@ struct Open {
     /// Position of its first block.
     begin: u64,
     length: u32,
-    /// Does it count as one that begins at a loop's header?
+    /// True if it counts as one that begins at a loop's header.
     header: bool,
     /// When it began, by the [clock](Sampler::clock).
     stamp: u64,
@@ -34,18 +34,18 @@ impl Open {
 /// Samples the subpaths of one thread.
 ///
 /// **What is sampled.** At each block of the stream a subpath of each length begins. The one of length `l` is
-/// taken with probability `P(l) / f`, by itself: samples may overlap, unlike in OSP's figure 3, where nothing
-/// begins while a sample is being taken. So whatever follows another closely is as likely as anything else,
-/// and a count in the sample is exactly binomial.
+/// taken with probability `P(l) / f`, independently: samples may overlap, unlike in OSP's figure 3, where
+/// nothing begins while a sample is being taken. So a subpath that follows another closely is as likely as
+/// any other, and a count in the sample is exactly binomial.
 ///
 /// **Skipping.** Where the next sample begins is drawn in advance. A path that ends before is passed over as
 /// a whole, by one addition; nothing is known of its blocks.
 ///
-/// **Resampling.** `f` only grows: up to the floor of the options, and beyond it when there are [`PLENTY`] of
-/// samples. Then each element of the sample, and each one that is just being taken, stays with probability `f
-/// / f'`, and the next beginning is drawn anew. `f'` is determined before chance decides who stays, hence
-/// each step leaves the expectation of count times `f` where it was: estimates are unbiased at any time,
-/// however `f` got there.
+/// **Resampling.** `f` only grows: up to the floor of the options, and beyond it when there are
+/// [`PLENTIFUL_SAMPLES_PER_BYTE`] of samples. Then each element of the sample, and each one that is just
+/// being taken, stays with probability `f / f'`, and the next beginning is drawn again. `f'` is determined
+/// before chance decides which stay, hence each step leaves the expectation of count times `f` where it was:
+/// estimates are unbiased at any time, however `f` got there.
 ///
 /// **The footprint is shared out.** When the sample does not fit its footprint any more, only the lengths
 /// that take most of it are resampled: each magnitude of lengths has a distance of its own, of which `f` is
@@ -96,7 +96,7 @@ struct Scratch {
     blocks: Vec<u64>,
 }
 
-/// What a sampler did.
+/// Counts of a sampler's steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SamplerTally {
     /// Samples taken to the end, also those that left the sample afterwards.
@@ -155,7 +155,7 @@ impl Sampler {
         sampler
     }
 
-    /// What the stream is to have from here on. To be asked after each batch, and obeyed.
+    /// The path ends that the stream is to have from here on. To be asked for after each batch, and obeyed.
     pub fn wanted(&mut self) -> Wanted {
         let ends = self.open.iter().map(Open::end).max();
         let lacking = ends.map_or(0, |end| end - self.position);
@@ -171,7 +171,7 @@ impl Sampler {
     }
 
     /// The mean distance between samples, if all were of lengths like this one: a subpath in the sample
-    /// stands for that number of them, divided by the probability of its length.
+    /// represents that number of them, divided by the probability of its length.
     pub fn distance(&self, length: u32) -> u64 {
         self.apart[magnitude(length)]
     }
@@ -186,7 +186,7 @@ impl Sampler {
         (least.min(most), most)
     }
 
-    /// Has any block come?
+    /// Returns true if any block has come.
     pub fn has_run(&self) -> bool {
         self.position > 0
     }
@@ -212,7 +212,7 @@ impl Sampler {
         self.picker.as_ref().map_or(self.headers, |picker| picker.headers)
     }
 
-    /// What began before this time does not count.
+    /// The time before which beginnings do not count.
     fn horizon(&self) -> u64 {
         let window = self.options.window.unwrap_or(u64::MAX);
         self.clock().saturating_sub(window)
@@ -245,7 +245,7 @@ impl Sampler {
         }
     }
 
-    /// What it did.
+    /// Counts of its steps.
     pub fn tally(&self) -> SamplerTally {
         self.tally
     }
@@ -279,7 +279,7 @@ impl Sampler {
         &self.options
     }
 
-    /// Forgets what was sampled, and goes on.
+    /// Forgets what was sampled, and continues.
     pub fn reset(&mut self) {
         self.sample.clear();
         self.open.clear();
@@ -347,7 +347,7 @@ impl Sampler {
         self.pass(shapes, run, idle);
     }
 
-    /// Goes on behind a run. `idle`: no sample was being taken before it.
+    /// Continues behind a run. `idle`: no sample was being taken before it.
     fn pass(&mut self, shapes: &impl PathShapes, run: Run, idle: bool) {
         if !self.open.is_empty() {
             if idle {
@@ -374,7 +374,7 @@ impl Sampler {
         let apart = self.apart[magnitude(length)];
         if apart > self.f {
             let keep = self.options.rates(apart).keep(self.options.rates(self.f));
-            if !self.draws.chance(keep.of(header)) {
+            if !self.draws.chance(keep.get(header)) {
                 return;
             }
         }
@@ -440,7 +440,7 @@ impl Sampler {
             }
             let (at, keep) = self.make_room();
             // The one at hand is an element of the sample like the others.
-            if at == magnitude(open.length) && !self.draws.chance(keep.of(open.header)) {
+            if at == magnitude(open.length) && !self.draws.chance(keep.get(open.header)) {
                 break;
             }
         }
@@ -452,7 +452,7 @@ impl Sampler {
         let enough = self.sample.total() >= ENOUGH || self.begun >= 2 * ENOUGH;
         if self.f < floor && enough {
             self.raise(floor.min(2 * self.f));
-        } else if self.sample.total() >= PLENTY * self.options.footprint as u64 {
+        } else if self.sample.total() >= PLENTIFUL_SAMPLES_PER_BYTE * self.options.footprint as u64 {
             self.raise(2 * self.f);
         }
     }
@@ -511,7 +511,7 @@ impl Sampler {
         } = self;
         sample.thin(draws, &keep);
         open.retain(|open| match keep(magnitude(open.length)) {
-            Some(keep) => draws.chance(keep.of(open.header)),
+            Some(keep) => draws.chance(keep.get(open.header)),
             None => true,
         });
     }

@@ -12,11 +12,11 @@ use crate::MethodLookup;
 pub struct Shape {
     /// Blocks; 0 for a path that ends on arrival at a loop's header.
     pub blocks: u32,
-    /// Does it begin in a loop's header?
+    /// True if it begins in a loop's header.
     pub header: bool,
 }
 
-/// What a sampler has to know of paths.
+/// The properties of paths that a sampler uses.
 pub trait PathShapes {
     /// The shape of a path; `None` if there is no such path.
     fn shape(&self, method: u32, path: u32) -> Option<Shape>;
@@ -32,7 +32,8 @@ pub trait PathShapes {
 /// Most paths whose blocks are kept.
 const BLOCKS_KEPT: usize = 4096;
 
-/// Shapes from path maps. Shared by all threads of a run: a path is regenerated once, by whoever comes first.
+/// Shapes from path maps. Shared by all threads of a run: a path is regenerated once, by the thread that
+/// comes first.
 pub struct MethodShapes {
     methods: Arc<dyn MethodLookup + Send + Sync>,
     shapes: RwLock<FxHashMap<u64, Shape>>,
@@ -40,7 +41,7 @@ pub struct MethodShapes {
 }
 
 impl MethodShapes {
-    /// Of these methods. Methods may be added to it any time.
+    /// Shapes of these methods. Methods may be added to it any time.
     pub fn new(methods: Arc<dyn MethodLookup + Send + Sync>) -> Self {
         MethodShapes {
             methods,

@@ -6,28 +6,28 @@
 //! `skip`, by path instead of by block).
 //!
 //! How many blocks the left-out paths have is not known then, so chance has two steps. A path end is *picked*
-//! with probability `BLOCKS / f`, by itself. In a picked path, one block of every `BLOCKS` consecutive ones
-//! begins a sample, each of them as likely; where the last ones are fewer, the draw may fall behind the
+//! with probability `BLOCKS / f`, independently. In a picked path, one block of every `BLOCKS` consecutive
+//! ones begins a sample, each of them as likely; where the last ones are fewer, the draw may fall behind the
 //! path's end. So each block begins one with probability `1 / f`, as without skipping, and estimates are
-//! unbiased. What differs: blocks of one path that lie further apart than `BLOCKS` begin samples together,
+//! unbiased. What differs: blocks of one path that are further apart than `BLOCKS` begin samples together,
 //! and the number of blocks is an estimate as well.
 
 //!
 //! Where loop headers are preferred, a path end is picked as often as the likelier of the two needs it, and
-//! chance decides anew, path by path, whether blocks anywhere or the header begin one. Where only headers
+//! chance decides for each such path whether blocks anywhere or the header begin one. Where only headers
 //! count, one in `f` path ends is picked, and if its path begins at a header, a sample does.
 
 use super::draws::Draws;
 use super::options::Starts;
 
 /// One of this number of consecutive blocks of a picked path begins a sample. Most paths have fewer, so that
-/// two samples seldom begin in one path, as if each were drawn by itself.
+/// two samples seldom begin in one path, as if each were drawn independently.
 pub(super) const BLOCKS: u32 = 8;
 
 /// Words that are asked for at once at most.
 const BATCH: u64 = 64;
 
-/// What a thread's stream has to have from here on.
+/// The path ends that a thread's stream has to have from here on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// Number of path ends to leave out first, exactly.
@@ -62,7 +62,7 @@ pub(super) struct Picker {
     seen: (u64, u64),
 }
 
-/// What chance decides at a path end.
+/// The probabilities of the random decisions at a path end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Chances {
     /// It is picked.
@@ -118,7 +118,7 @@ impl Picker {
         (f / blocks).max(1) * blocks
     }
 
-    /// Draws anew which one is next. (Gaps have no memory.)
+    /// Draws again which one is next. (Gaps have no memory.)
     pub fn draw(&mut self, draws: &mut Draws, f: u64) {
         self.chances = Chances::new(self.starts, f);
         self.left = draws.gap(self.chances.pick);
@@ -136,7 +136,7 @@ impl Picker {
             None => {
                 let chances = self.chances;
                 self.draw(draws, f);
-                // It stands for those that were not picked.
+                // It represents those that were not picked.
                 let more = f64::from(blocks) / chances.pick;
                 self.blocks += more;
                 self.passed += more;
@@ -146,7 +146,8 @@ impl Picker {
         }
     }
 
-    /// What is to come next, if samples under way lack this number of blocks. The answer binds both sides.
+    /// The path ends that are to come next, if samples in progress lack this number of blocks. The answer
+    /// binds both sides.
     pub fn wanted(&mut self, lacking: u64) -> Wanted {
         if lacking > 0 {
             let (paths, blocks) = (self.seen.0.max(1), self.seen.1.max(1));

@@ -25,12 +25,12 @@ pub struct SubpathStream {
     skips: bool,
     threshold: SubpathThreshold,
     shapes: Arc<MethodShapes>,
-    /// Samples of all threads: from how many on are there enough?
+    /// Number of samples of all threads, from which follows whether there are enough.
     drawn: Arc<AtomicU64>,
     latest: Arc<Mutex<Option<MergedSubpaths>>>,
 }
 
-/// What is known of one thread.
+/// The state of one thread.
 #[derive(Clone, Debug)]
 pub struct SubpathThread {
     words: WordOrder,
@@ -59,15 +59,16 @@ impl SubpathStream {
         })
     }
 
-    /// What a profile's options say.
+    /// The analysis with the options of a profile.
     ///
     /// # Errors
     /// If they are out of range.
-    pub fn of(
+    pub fn from_options(
         options: &ProfileOptions,
         methods: Arc<dyn MethodLookup + Send + Sync>,
     ) -> Result<Self, SubpathError> {
-        let mut stream = SubpathStream::new(SubpathOptions::of(options), Order::default(), methods)?;
+        let mut stream =
+            SubpathStream::new(SubpathOptions::from_options(options), Order::default(), methods)?;
         stream.threshold = options.subpaths.threshold;
         Ok(stream)
     }
@@ -85,7 +86,7 @@ impl SubpathStream {
         &self.options
     }
 
-    /// What it knows of paths.
+    /// The shapes of paths.
     pub fn shapes(&self) -> &MethodShapes {
         &self.shapes
     }

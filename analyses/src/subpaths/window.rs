@@ -21,7 +21,7 @@ impl Window {
         (self.begin, self.end) = (at, at);
     }
 
-    /// The stream went on with this run.
+    /// Takes in the stream's next run.
     pub fn push(&mut self, run: Run) {
         self.end += run.total();
         if let Some(last) = self.runs.back_mut() {

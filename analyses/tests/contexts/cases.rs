@@ -241,7 +241,7 @@ fn memory_does_not_grow_with_the_number_of_threads() {
             };
             ops.extend([Op::Enter(Frame::new(method, 0), 1), Op::Exit]);
         }
-        oracle.add(&Oracle::of(&ops));
+        oracle.add(&Oracle::new(&ops));
         all.merge(&run(LazySpaceSaving::new(thresholds), &ops).snapshot())
             .unwrap();
         assert!(all.monitored() as u64 <= 2 * thresholds.width() + 20);
@@ -266,7 +266,7 @@ fn exact_trees_of_threads_merge() {
     for seed in 0..4 {
         let ops = stream(shape(seed));
         sum.merge(&run(Exact, &ops));
-        oracle.add(&Oracle::of(&ops));
+        oracle.add(&Oracle::new(&ops));
     }
     check_hot("exact", &sum.snapshot(), 0.0001, 0.0, &oracle);
     assert_eq!(sum.total(), oracle.total);
@@ -274,9 +274,9 @@ fn exact_trees_of_threads_merge() {
 
 #[test]
 fn weights_are_what_was_spent() {
-    // Calls get nothing, time is charged to whoever ran.
+    // Calls get nothing, time is charged to what ran.
     let mut contexts = ContextTreeBuilder::new(WeightedSpaceSaving::new(Thresholds::of_phi(0.1).unwrap()));
-    contexts.charge(5); // nobody runs
+    contexts.charge(5); // nothing runs
     contexts.enter(Frame::new(0, 0), 0);
     contexts.charge(100);
     for i in 0..1000u32 {
@@ -407,7 +407,7 @@ fn accuracy_by_hand() {
     ops.extend([Op::Enter(Frame::new(4, 0), 1), Op::Exit].repeat(100));
     let exact = run(Exact, &ops);
     let hot = exact.snapshot().hot(0.2).unwrap(); // floor(200 * 0.2) = 40: a, d, and main above them
-    let accuracy = ContextAccuracy::of(&hot, &exact, &[0.05, 0.3, 0.31]);
+    let accuracy = ContextAccuracy::new(&hot, &exact, &[0.05, 0.3, 0.31]);
     assert_eq!((accuracy.contexts, accuracy.hot, accuracy.truly_hot), (3, 2, 2));
     assert_eq!(
         (
@@ -430,7 +430,7 @@ fn accuracy_by_hand() {
     few.enter(Frame::new(0, 0), 1);
     few.enter(Frame::new(1, 0), 75);
     few.enter(Frame::new(4, 0), 24);
-    let accuracy = ContextAccuracy::of(&few.snapshot().hot(0.2).unwrap(), &exact, &[]);
+    let accuracy = ContextAccuracy::new(&few.snapshot().hot(0.2).unwrap(), &exact, &[]);
     assert_eq!(accuracy.lower.max, 150.0); // 75 * 200 / 100 in place of 60
     assert_eq!(accuracy.lower.average, (150.0 + 52.0) / 2.0);
     assert_eq!(accuracy.false_positives, 0);

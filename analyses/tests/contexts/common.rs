@@ -1,4 +1,4 @@
-//! Streams, brute force, and what is held against it.
+//! Streams, brute force, and the comparison with it.
 
 #[path = "../../benches/random/mod.rs"]
 mod random;
@@ -44,7 +44,7 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    pub fn of(ops: &[Op]) -> Oracle {
+    pub fn new(ops: &[Op]) -> Oracle {
         let mut oracle = Oracle::default();
         feed(&mut oracle, ops);
         oracle
@@ -100,7 +100,7 @@ impl Random {
     }
 }
 
-/// What streams are made of.
+/// The shape of random streams.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub seed: u64,

@@ -153,7 +153,7 @@ fn intervals_hold_as_often_as_they_say() {
         let half = 1.96 * (share * (1.0 - share) / all.total() as f64).sqrt();
         naive += u32::from((share - truth).abs() <= half);
     }
-    // As if each call were drawn by itself: too narrow by far, so the above is not easy to pass.
+    // As if each call were drawn independently: too narrow by far, so the above is not easy to pass.
     assert!(naive < RUNS * 6 / 10, "{naive}");
     assert!((910..=990).contains(&hold), "{hold}");
 }

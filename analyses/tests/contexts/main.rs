@@ -17,7 +17,7 @@ proptest! {
     #[test]
     fn the_exact_tree_is_exact(shape in shapes()) {
         let ops = stream(shape);
-        let (exact, oracle) = (run(Exact, &ops), Oracle::of(&ops));
+        let (exact, oracle) = (run(Exact, &ops), Oracle::new(&ops));
         let tree = exact.snapshot().hot(0.0).unwrap();
         let ours: HashMap<_, _> = tree.hot().map(|(at, n)| (tree.path(at), n.bounds.unwrap().lower)).collect();
         prop_assert_eq!(&ours, &oracle.counts);
@@ -28,7 +28,7 @@ proptest! {
     #[test]
     fn every_algorithm_keeps_its_guarantee(shape in shapes(), thresholds in thresholds()) {
         let ops = stream(shape);
-        let oracle = Oracle::of(&ops);
+        let oracle = Oracle::new(&ops);
         for (name, snapshot) in all(thresholds, &ops) {
             check(name, &snapshot, thresholds, &oracle);
         }
@@ -55,7 +55,7 @@ proptest! {
         let mut oracle = Oracle::default();
         for shape in shapes {
             let ops = stream(Shape { threads: 1, ..shape });
-            oracle.add(&Oracle::of(&ops));
+            oracle.add(&Oracle::new(&ops));
             let parts = all(thresholds, &ops);
             if merged.is_empty() {
                 merged = parts.iter().map(|&(name, _)| (name, Snapshot::default())).collect();
@@ -72,7 +72,7 @@ proptest! {
     #[test]
     fn space_bounds(shape in shapes(), thresholds in thresholds()) {
         let ops = stream(shape);
-        let n = Oracle::of(&ops).total;
+        let n = Oracle::new(&ops).total;
         let width = thresholds.width();
         // At most 1/32 more than the paper's 1 / epsilon, unless epsilon is nearly phi.
         prop_assert!(width as f64 <= (33.0 / (32.0 * thresholds.epsilon())).max(2.0 / thresholds.phi()) + 1.0);

@@ -230,7 +230,7 @@ fn paths_to_calls_hold_for_the_call() {
         Word::enter(5, None).0, // an initialiser: the JVM calls it
         Word::exit(5).0,
         enter(2, 8), // the call for which 5 was initialised
-        enter(6, 1), // 2 has not told any path yet
+        enter(6, 1), // 2 has not reported any path yet
     ];
     let (_, result) = contexts(Algorithm::Exact, &[words]);
     let hot = result.contexts.hot(0.0).unwrap();
@@ -365,14 +365,14 @@ fn bursts_of_the_program_bring_their_stacks() {
         under_way(4),
         Word::call(1, 30).0, // all of these have ended
         under_way(7),
-        Word::exit(9).0, // nobody knows of it: nor of what is below
+        Word::exit(9).0, // it is not known: nor is what is below
         under_way(8),
-        // Another burst, each call of which stands for five.
+        // Another burst, each call of which represents five.
         Word::burst(5, 0, 0).0,
         under_way(1),
         Word::call(1, 3).0,
         under_way(2),
-        // Begun in an initialiser, which 1 caused by a call at 40: that goes on when it has ended.
+        // Begun in an initialiser, which 1 caused by a call at 40: that continues when it has ended.
         Word::burst(1, 0, 2).0,
         Word::enter(1, None).0,
         Word::call(1, 40).0,
@@ -413,7 +413,7 @@ fn bursts_of_the_program_bring_their_stacks() {
         let tally = result.tally;
         assert_eq!((tally.orphans, tally.lost_exits, tally.bad_words), (0, 1, 0));
     }
-    // A method that does not tell where it calls catches what ended a constructor.
+    // A method that does not report where it calls catches what ended a constructor.
     let (all, result) = weights(
         options(Algorithm::Exact),
         &[
@@ -444,7 +444,7 @@ fn bursts_of_the_program_bring_their_stacks() {
 #[test]
 fn weights_are_charged_to_the_current_context() {
     let words = [
-        Word::charge(1000).0, // nobody's
+        Word::charge(1000).0, // no method's
         enter(1, 0),
         Word::charge(5).0,
         enter(2, 0),

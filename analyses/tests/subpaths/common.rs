@@ -115,10 +115,10 @@ pub fn estimates(samplers: &[&Sampler]) -> HashMap<u64, Subpath> {
     report.into_iter().map(|subpath| (subpath.key, subpath)).collect()
 }
 
-/// Estimates over many seeds, held against the truth. Subpaths that are too rare for statistics are taken
+/// Estimates over many seeds, compared with the truth. Subpaths that are too rare for statistics are taken
 /// together, by length.
 pub struct Means {
-    /// Of each subpath.
+    /// The group of each subpath.
     groups: HashMap<u64, usize>,
     truth: Vec<f64>,
     sums: Vec<(f64, f64)>,

@@ -38,12 +38,12 @@ fn blocks(paths: &[u32]) -> Vec<u64> {
     all.into_iter().map(u64::from).collect()
 }
 
-/// What the options make of two threads, the second one with the same stream twice.
+/// The profile with these options of two threads, the second one with the same stream twice.
 fn profile(options: &[(&str, &str)], paths: &[u32]) -> Profile {
     let mut pairs = vec![("profile", "subpaths")];
     pairs.extend(options);
     let options = ProfileOptions::from_pairs(&pairs).unwrap();
-    let pipeline = Pipeline::of(&options).unwrap();
+    let pipeline = Pipeline::from_options(&options).unwrap();
     let mut table = MethodTable::default();
     let class = words::class();
     table.add_class(class.clone()).unwrap();
@@ -106,7 +106,7 @@ fn exact_counts_are_those_of_brute_force() {
         assert_eq!(subpath.sampled, subpath.estimate);
         assert_eq!((subpath.low, subpath.high), (subpath.estimate, subpath.estimate));
         let before = listed.insert(identity(&exact, subpath), subpath.estimate);
-        assert_eq!(before, None, "each stands there once");
+        assert_eq!(before, None, "each is there once");
     }
     let expected: BTreeMap<Vec<u64>, u64> = (truth.iter().filter(|(_, (_, again))| *again))
         .map(|(blocks, (count, _))| (blocks.clone(), *count))
@@ -128,25 +128,25 @@ fn lengths_that_need_too_much_memory_are_given_up_and_told() {
         &[("counts", "exact"), ("lengths", "pow2:64"), ("footprint", "16k")],
         &paths,
     );
-    let told = exact.run.facts.text("subpaths_lengths_counted").unwrap();
-    assert!(told.starts_with('2') && !told.contains("64"), "{told}");
-    let longest: u32 = told.rsplit('+').next().unwrap().parse().unwrap();
+    let counted = exact.run.facts.text("subpaths_lengths_counted").unwrap();
+    assert!(counted.starts_with('2') && !counted.contains("64"), "{counted}");
+    let longest: u32 = counted.rsplit('+').next().unwrap().parse().unwrap();
     let section = exact.subpaths.unwrap();
     assert!(section.subpaths.iter().all(|subpath| subpath.length <= longest));
 }
 
-/// What no count can give is refused.
+/// Options that no count can fulfil are refused.
 #[test]
 fn exact_counts_know_no_ageing_and_begin_anywhere() {
     for option in [("starts", "headers"), ("half-life", "100")] {
         let pairs = [("profile", "subpaths"), ("counts", "exact"), option];
         let options = ProfileOptions::from_pairs(&pairs).unwrap();
-        let error = Pipeline::of(&options).err().unwrap().to_string();
+        let error = Pipeline::from_options(&options).err().unwrap().to_string();
         assert!(error.contains("counts=exact"), "{error}");
     }
 }
 
-/// Each option, as it is written, has the effect that is promised.
+/// Each option, in its text form, has the effect that is promised.
 #[test]
 fn options_reach_the_sampler() {
     let paths = stream(3000);
@@ -157,7 +157,7 @@ fn options_reach_the_sampler() {
     let section = all.subpaths.as_ref().unwrap();
     assert!(section.is_exact());
     assert_eq!(section.sampled().0, section.blocks - 2);
-    // A distance that fits the run: one in so many that the footprint holds them.
+    // A distance that fits the run: as large as needed for the footprint to hold them.
     let expected = of(&[("distance", "expect:1M:1"), ("footprint", "64k")]);
     assert_eq!(expected.subpaths.as_ref().unwrap().distance, (558, 558)); // 1,000,000 / 1,792
 

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use trodden_analyses::subpaths::*;
 
 const SEEDS: u64 = 2000;
-/// Where long subpaths are sampled very rarely: so many that their means are spread normally.
+/// Where long subpaths are sampled very rarely: enough of them that their means are spread normally.
 const MORE_SEEDS: u64 = 20_000;
 
 /// Samples of a stream under many seeds, against the truth.
@@ -66,7 +66,7 @@ fn estimates_are_unbiased_in_a_small_footprint() {
     let stream = stream(2, 500, 4, 4);
     let options = SubpathOptions {
         lengths: "pow2:32".parse().unwrap(),
-        footprint: LEAST_FOOTPRINT,
+        footprint: MIN_FOOTPRINT,
         start: 1,
         floor: 1,
         ..SubpathOptions::default()
@@ -83,7 +83,7 @@ fn estimates_are_unbiased_in_a_small_footprint() {
     check_over(MORE_SEEDS, &options, &stream, &truth);
 }
 
-/// However long a run is, there are only so many samples: what more of them would cost, nobody needs.
+/// However long a run is, the number of samples is bounded: more of them would cost time for nothing.
 #[test]
 fn a_long_run_is_sampled_ever_more_rarely() {
     let options = SubpathOptions {
@@ -93,7 +93,7 @@ fn a_long_run_is_sampled_ever_more_rarely() {
         floor: 1,
         ..SubpathOptions::default()
     };
-    let most = PLENTY * 4096;
+    let most = PLENTIFUL_SAMPLES_PER_BYTE * 4096;
     let (toy, mut one) = (toy(), sampler(&options, 0));
     let turns = 400_000u32;
     (0..turns).for_each(|_| toy.feed(&[(0, 1), (3, 1)], &mut one));
@@ -210,7 +210,7 @@ fn resampling_for_a_preference_is_unbiased_too() {
     let stream = stream(4, 300, 4, 4);
     let options = SubpathOptions {
         lengths: "pow2:8".parse().unwrap(),
-        footprint: LEAST_FOOTPRINT,
+        footprint: MIN_FOOTPRINT,
         starts: Starts::Prefer(3.0),
         start: 1,
         floor: 1,
@@ -220,7 +220,7 @@ fn resampling_for_a_preference_is_unbiased_too() {
     check_over_seeds(&options, &stream, &truth);
 }
 
-/// What began before a multiple of the half-life counts half for each such multiple.
+/// A subpath that began before a multiple of the half-life counts half for each such multiple.
 #[test]
 fn old_subpaths_fade() {
     let stream = stream(5, 150, 4, 1);
@@ -232,7 +232,7 @@ fn old_subpaths_fade() {
         start: 3,
         ..SubpathOptions::default()
     };
-    // Halving happens at the end of the path in which the multiple lies.
+    // Halving happens at the end of the path in which the multiple is.
     let mut boundaries = Vec::new();
     let mut position = 0;
     for &(path, _) in &stream {
@@ -253,7 +253,7 @@ fn old_subpaths_fade() {
 /// Skipping is by whole paths, but samples begin at all of their blocks alike.
 #[test]
 fn every_block_of_a_path_is_as_likely_to_begin_a_sample() {
-    // 17 different blocks, so that what was sampled tells where it began.
+    // 17 different blocks, so that what was sampled shows where it began.
     let toy = Toy(vec![((0..17).collect(), true)]);
     let options = SubpathOptions {
         lengths: Lengths::powers(2),
@@ -340,7 +340,7 @@ fn merged_threads_are_unbiased() {
         }
     }
     // The second time in so little room that the sum has to be resampled.
-    for footprint in [64 << 10, LEAST_FOOTPRINT] {
+    for footprint in [64 << 10, MIN_FOOTPRINT] {
         let mut means = Means::new(&truth);
         for seed in 0..SEEDS {
             let options = SubpathOptions {
@@ -350,7 +350,7 @@ fn merged_threads_are_unbiased() {
             };
             let mut all = MergedSubpaths::new(&options);
             for (number, stream) in streams.iter().enumerate() {
-                let threads = if footprint == LEAST_FOOTPRINT { 8 } else { 1 };
+                let threads = if footprint == MIN_FOOTPRINT { 8 } else { 1 };
                 for thread in 0..threads {
                     let f = 2 + 3 * number as u32;
                     let options = std::sync::Arc::new(options.clone());
@@ -360,7 +360,7 @@ fn merged_threads_are_unbiased() {
                 }
             }
             assert!(all.bytes() <= LIMIT * footprint);
-            let scale = if footprint == LEAST_FOOTPRINT { 8.0 } else { 1.0 };
+            let scale = if footprint == MIN_FOOTPRINT { 8.0 } else { 1.0 };
             let mut found: HashMap<u64, Subpath> = HashMap::new();
             for mut subpath in all.report(&options, &Report::default()) {
                 subpath.estimate.value /= scale;
@@ -467,11 +467,11 @@ fn the_odd_even_loop_shows_both_ways_together() {
     );
     assert!(subpath.estimate.low <= 800_000.0 && 800_000.0 <= subpath.estimate.high);
     assert!(subpath.share > 0.9);
-    // Each way by itself is where four blocks have the one branch and not the other: in half of the places.
+    // Each way alone is where four blocks have the one branch and not the other: in half of the places.
     for way in [&both[..4], &both[4..]] {
         assert!((found[&key(way)].estimate.value / 400_000.0 - 1.0).abs() < 0.1);
     }
-    // The paper's own code cannot tell 8 blocks of this loop from any others that cancel out.
+    // The paper's own code cannot distinguish 8 blocks of this loop from any others that cancel out.
     let options = SubpathOptions {
         identity: Identity::ExclusiveOr,
         ..options
@@ -547,27 +547,19 @@ fn any_options() -> impl Strategy<Value = SubpathOptions> {
         (1..500u64).prop_map(|life| (Some(life), None)),
         (1..500u64).prop_map(|window| (None, Some(window)))
     ];
-    (
-        starts,
-        lengths,
-        life,
-        1..20u32,
-        LEAST_FOOTPRINT..5000,
-        any::<u64>(),
+    (starts, lengths, life, 1..20u32, MIN_FOOTPRINT..5000, any::<u64>()).prop_map(
+        |(starts, lengths, (half_life, window), start, footprint, seed)| SubpathOptions {
+            lengths: lengths.parse().unwrap(),
+            footprint,
+            start,
+            floor: start + 30,
+            starts,
+            half_life,
+            window,
+            seed,
+            ..SubpathOptions::default()
+        },
     )
-        .prop_map(
-            |(starts, lengths, (half_life, window), start, footprint, seed)| SubpathOptions {
-                lengths: lengths.parse().unwrap(),
-                footprint,
-                start,
-                floor: start + 30,
-                starts,
-                half_life,
-                window,
-                seed,
-                ..SubpathOptions::default()
-            },
-        )
 }
 
 fn report(sampler: &Sampler) -> Vec<Subpath> {

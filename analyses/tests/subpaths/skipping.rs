@@ -18,13 +18,13 @@ fn obey(toy: &Toy, stream: &[(u32, u32)], sampler: &mut Sampler) -> usize {
     let paths = stream
         .iter()
         .flat_map(|&(path, times)| (0..times).map(move |_| path));
-    let (mut told, mut wanted) = (0, Wanted { skip: 0, words: 1 });
+    let (mut handed_on, mut wanted) = (0, Wanted { skip: 0, words: 1 });
     for path in paths {
         if wanted.skip > 0 {
             wanted.skip -= 1;
             continue;
         }
-        told += 1;
+        handed_on += 1;
         match toy.0[path as usize].0.is_empty() {
             true => sampler.nothing(1),
             false => toy.feed(&[(path, 1)], sampler),
@@ -35,7 +35,7 @@ fn obey(toy: &Toy, stream: &[(u32, u32)], sampler: &mut Sampler) -> usize {
             assert!(wanted.words > 0);
         }
     }
-    told
+    handed_on
 }
 
 /// Paths longer than what is drawn in at once, short ones, and one without blocks.
@@ -114,7 +114,7 @@ fn estimates_are_unbiased_in_a_small_footprint_if_path_ends_are_left_out() {
     let stream = stream(12, 400, 4, 4);
     let options = SubpathOptions {
         lengths: "pow2:4".parse().unwrap(),
-        footprint: LEAST_FOOTPRINT,
+        footprint: MIN_FOOTPRINT,
         start: 8,
         floor: 8,
         skipping_floor: 8,
@@ -153,7 +153,7 @@ fn resampling_for_a_preference_is_unbiased_too_if_path_ends_are_left_out() {
     let stream = stream(16, 400, 4, 4);
     let options = SubpathOptions {
         lengths: "pow2:4".parse().unwrap(),
-        footprint: LEAST_FOOTPRINT,
+        footprint: MIN_FOOTPRINT,
         starts: Starts::Prefer(20.0),
         start: 8,
         floor: 8,
@@ -280,17 +280,17 @@ fn intervals_hold_if_path_ends_are_left_out() {
     assert!((0.92..=0.98).contains(&share), "{share}");
 }
 
-/// What it is for.
+/// The purpose of skipping.
 #[test]
 fn few_path_ends_are_wanted_in_a_long_run() {
     let (toy, stream) = (toy(), stream(14, 1_600_000, 4, 3));
     let options = SubpathOptions::default();
     let mut sampler = skipping(&options);
-    let told = obey(&toy, &stream, &mut sampler);
+    let handed_on = obey(&toy, &stream, &mut sampler);
     let paths: u32 = stream.iter().map(|&(_, times)| times).sum();
     assert!(sampler.f() >= 256, "{}", sampler.f());
     // The beginning is sampled more densely.
-    assert!(told < paths as usize / 4, "{told} of {paths}");
+    assert!(handed_on < paths as usize / 4, "{handed_on} of {paths}");
     let blocks = toy.blocks_of(&stream).len() as f64;
     assert!((sampler.blocks() / blocks - 1.0).abs() < 0.05);
 }
@@ -299,7 +299,7 @@ proptest! {
     #[test]
     fn a_seed_reproduces_and_the_footprint_is_kept(
         stream in prop::collection::vec((0..4u32, 1..30u32), 0..60),
-        (seed, start, footprint) in (any::<u64>(), 1..30u32, LEAST_FOOTPRINT..4000),
+        (seed, start, footprint) in (any::<u64>(), 1..30u32, MIN_FOOTPRINT..4000),
     ) {
         let lengths = "pow2:16".parse().unwrap();
         let options = SubpathOptions { lengths, seed, start, footprint, ..SubpathOptions::default() };

@@ -8,7 +8,7 @@ use trodden_analyses::subpaths::*;
 
 use crate::common::*;
 
-/// Counts of all subpaths that lie within the last `window` blocks.
+/// Counts of all subpaths that are within the last `window` blocks.
 fn truth(all: &[(u64, bool)], window: u64, options: &SubpathOptions) -> HashMap<Vec<u64>, f64> {
     let last = &all[all.len().saturating_sub(window as usize)..];
     let lengths: Vec<u32> = options.lengths.all().collect();
@@ -88,13 +88,13 @@ fn resampling_in_a_window_is_unbiased() {
     let (stream, window) = (stream(25, 500, 4, 3), 600);
     let all = toy().blocks_of(&stream);
     let options = SubpathOptions {
-        footprint: LEAST_FOOTPRINT,
+        footprint: MIN_FOOTPRINT,
         ..windowed("pow2:8", window, 1)
     };
     let mut one = sampler(&options, 0);
     toy().feed(&stream, &mut one);
     assert!(one.tally().raised > 3, "{:?}", one.tally());
-    assert!(one.bytes().1 <= LEAST_FOOTPRINT, "{:?}", one.bytes());
+    assert!(one.bytes().1 <= MIN_FOOTPRINT, "{:?}", one.bytes());
     check_over_seeds(&options, &stream, &truth(&all, window, &options));
 }
 
@@ -220,7 +220,7 @@ proptest! {
     }
 }
 
-/// Of all lengths alike, also where the footprint is full and long ones are resampled.
+/// Subpaths of all lengths, also where the footprint is full and long ones are resampled.
 #[test]
 fn long_subpaths_count_right_in_an_estimated_window() {
     let options = SubpathOptions {

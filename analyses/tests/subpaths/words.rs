@@ -186,7 +186,7 @@ fn callees_come_before_or_inside() {
         of(0, &[5]),
     ];
     assert_eq!((calls, tally), (expected.concat(), OrderTally::default()));
-    // Without the words that tell, by path ends.
+    // Without the words of calls, by path ends.
     let without: Vec<Word> = (words.iter().copied())
         .filter(|word| (word.0 >> 60) != 7)
         .collect();
@@ -209,7 +209,7 @@ fn exceptions_and_gaps() {
         Word::enter(0, Some(25)), // recursion, in block 2
         Word::path_end(0, path(&[0])),
         Word::unwound(4),        // the callee has thrown, the caller catches
-        Word::path_end(0, turn), // and goes on
+        Word::path_end(0, turn), // and continues
         Word::unwound(2),        // all known ones are gone, and one more
         Word::path_end(0, turn),
         Word::path_end(0, turn),

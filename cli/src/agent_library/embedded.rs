@@ -1,6 +1,6 @@
 //! The agent library inside of this program, for installs that consist of one file (`cargo install`).
 //!
-//! It is unpacked into a folder that nobody but the user can write to, and is checked by its hash whenever it
+//! It is unpacked into a folder that only the user can write to, and is checked by its hash whenever it
 //! is used: what a JVM loads is what this program was built with.
 
 use std::ffi::OsString;
@@ -95,7 +95,7 @@ impl Embedded {
             let bytes = self.bytes()?;
             put(&room, &file, &bytes).map_err(|e| e.to_string())?;
             if !self.is_good(&file) {
-                return Err(format!("{AGENT_FILE} is not as it was written"));
+                return Err(format!("{AGENT_FILE} was changed after it was written"));
             }
         }
         file.canonicalize().map_err(|e| e.to_string())
@@ -112,7 +112,7 @@ impl Embedded {
         }
     }
 
-    /// Is the file there, ours, closed to others, and what it should be?
+    /// Returns true if the file is there, ours, closed to others, and has the expected bytes.
     fn is_good(&self, file: &Path) -> bool {
         let read = || -> io::Result<bool> {
             let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
@@ -274,11 +274,11 @@ mod tests {
             (nowhere, "/proc/trodden: "),
             (Err("there is no cache folder"), "there is no cache folder"),
         ] {
-            let told = agent.unpack(&[place]).unwrap_err().to_string();
-            assert!(told.contains(reason), "{told}");
+            let message = agent.unpack(&[place]).unwrap_err().to_string();
+            assert!(message.contains(reason), "{message}");
             assert!(
-                told.contains("XDG_CACHE_HOME") && told.contains(AGENT_VARIABLE),
-                "{told}"
+                message.contains("XDG_CACHE_HOME") && message.contains(AGENT_VARIABLE),
+                "{message}"
             );
         }
         // Never another agent than that of this program.
@@ -286,8 +286,8 @@ mod tests {
             sha256: hash(b"another").leak(),
             ..agent
         };
-        let told = damaged.unpack(&[at("damaged")]).unwrap_err().to_string();
-        assert!(told.contains("damaged"), "{told}");
+        let message = damaged.unpack(&[at("damaged")]).unwrap_err().to_string();
+        assert!(message.contains("damaged"), "{message}");
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub const AGENT_VARIABLE: &str = "TRODDEN_AGENT";
 /// File name of the agent library.
 pub const AGENT_FILE: &str = "libtrodden.so";
 
-/// The agent library's absolute path: `TRODDEN_AGENT`, else beside this program, else in `../lib`, else the
+/// The agent library's absolute path: `TRODDEN_AGENT`, else next to this program, else in `../lib`, else the
 /// one that this program brings inside itself, unpacked.
 pub fn find() -> Result<PathBuf, CliError> {
     if let Some(path) = env::var_os(AGENT_VARIABLE).filter(|path| !path.is_empty()) {
@@ -60,7 +60,7 @@ fn usable(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().filter(|path| path.is_file())
 }
 
-/// Is this on a file system from which no process may load code?
+/// Returns true if this is on a file system from which no process may load code.
 pub fn is_noexec(path: &Path) -> bool {
     statvfs(path).is_ok_and(|data| data.f_flag.contains(StatVfsMountFlags::NOEXEC))
 }

@@ -25,7 +25,7 @@ const WITH_WORD: [&str; 12] = [
 /// A JVM that runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunningJvm {
-    /// What `/proc` says about it.
+    /// Its process, from `/proc`.
     pub target: Target,
     /// Its main class, jar or module, as far as the command line says; else the program's name.
     pub main: String,
@@ -58,7 +58,7 @@ pub fn all() -> (Vec<RunningJvm>, Vec<ForeignJvm>) {
                 owner,
                 main: main_of(&command_of(pid)),
             }),
-            // Processes that ended meanwhile, and all that are no JVMs.
+            // Processes that ended meanwhile, and those that are no JVMs.
             _ => {}
         }
     }
@@ -80,7 +80,7 @@ fn command_of(pid: u32) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-/// What a command line of `java` runs.
+/// The program that a command line of `java` runs.
 pub fn main_of(command: &[String]) -> String {
     let mut words = command.iter().skip(1);
     while let Some(word) = words.next() {
@@ -137,7 +137,7 @@ pub fn find(name: &str) -> Result<u32, CliError> {
     }
 }
 
-/// Is a JVM with this main class, jar or module meant by a name?
+/// Returns true if a JVM with this main class, jar or module is meant by a name.
 fn is_called(main: &str, name: &str) -> bool {
     let file = Path::new(main).file_name().and_then(|file| file.to_str());
     let file = file.filter(|_| has_ending(main, "jar") || has_ending(main, "java"));

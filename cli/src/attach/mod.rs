@@ -39,11 +39,12 @@ pub struct AttachArgs {
     /// The JVM: its process id, main class or jar, as `trodden ps` lists them.
     #[arg(value_name = "JVM")]
     jvm: String,
-    /// What to do; left out with --for.
+    /// The action; left out with --for.
     #[arg(value_enum)]
     action: Option<AttachAction>,
-    /// Profile for so long (30s, 5m), then stop, put the program's own code back, and show the hot paths.
-    /// Ctrl-C ends it sooner. 0: until the JVM ends or is told to stop, in production (below), into --file.
+    /// Profile for this time (30s, 5m), then stop, put the program's own code back, and show the hot paths.
+    /// Ctrl-C ends it sooner. 0: until the JVM ends or is stopped by another command, in production (below),
+    /// into --file.
     #[arg(long = "for", id = "for", value_name = "TIME", value_parser = session_length, conflicts_with = "action")]
     duration: Option<Duration>,
     /// Where the result of --for goes as well; the extension picks the format, as for `trodden run`.
@@ -62,20 +63,20 @@ pub struct AttachArgs {
     profile: ProfileArgs,
 }
 
-/// What to do in the JVM.
+/// The action in the JVM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum AttachAction {
     /// Instrument the classes that are loaded and to be loaded, and record.
     Start,
     /// Stop recording and write the profile.
     Stop,
-    /// Write the profile and go on.
+    /// Write the profile and continue.
     Dump,
-    /// Forget the counts and go on.
+    /// Forget the counts and continue.
     Reset,
-    /// Report what is going on.
+    /// Report the state of the recording.
     Status,
-    /// Show the hot paths or contexts until now and go on; of contexts those of a larger --phi, if it is
+    /// Show the hot paths or contexts until now and continue; of contexts those of a larger --phi, if it is
     /// given.
     Report,
 }
@@ -95,7 +96,7 @@ impl AttachArgs {
     }
 }
 
-/// Does it.
+/// Runs `trodden attach`.
 pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
     let wait = args.wait;
     if args.duration.is_none() && (args.output.is_some() || !args.sources.is_empty()) {
@@ -121,7 +122,7 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
     }
 }
 
-/// What can be done in a JVM that is named without an action.
+/// The usage error for a JVM that is named without an action: the actions that there are.
 fn what_next(jvm: &str) -> CliError {
     CliError::Usage(format!(
         "error: what is to be done in {jvm}?\n  \
@@ -203,7 +204,7 @@ fn report(args: &AttachArgs, pid: u32, wait: Duration) -> Result<(), CliError> {
     command.options.output.file = FilePattern::literal(&dumped);
     channel.send(command)?;
     let profile = Profile::load(scratch.here("report.trodden")).map_err(CliError::failed)?;
-    // What the JVM counts stays as it is: a larger share is taken of what it has counted.
+    // The counting in the JVM stays unchanged: a larger share is taken of what it has counted.
     let options = RenderOptions {
         contexts: ContextsOptions {
             phi: phi.map(Share::get),
@@ -225,7 +226,7 @@ fn make_absolute(options: &mut ProfileOptions, given: &ProfileArgs) -> Result<()
     make_places_absolute(options)
 }
 
-/// Has the agent do something, and shows what it says.
+/// Sends a command to the agent, and shows its answer.
 fn send(command: AgentCommand, pid: u32, wait: Duration) -> Result<(), CliError> {
     let channel = Channel::new(pid, wait)?;
     let own_out = command.options.output.out.is_some();
@@ -265,17 +266,17 @@ impl Channel {
         })
     }
 
-    /// Does the JVM still run?
+    /// Returns true if the JVM still runs.
     fn is_alive(&self) -> bool {
         self.born.is_some() && target::birth(self.jvm.pid()) == self.born
     }
 
-    /// Does the JVM see another file system than we do?
+    /// Returns true if the JVM sees another file system than we do.
     fn is_elsewhere(&self) -> bool {
         Target::inspect(self.jvm.pid()).is_ok_and(|target| !target.shares_root())
     }
 
-    /// Has the agent do something; its answer.
+    /// Sends a command to the agent; returns its answer.
     fn send(&self, command: AgentCommand) -> Result<String, CliError> {
         if let Some(library) = self.library.get() {
             return self.load(library, command);

@@ -1,5 +1,5 @@
-//! What a process sees of the file system. In a container, behind another root, or as another user it may not
-//! find our agent library, nor the folder that its answers are to go into: then both lie in its own `/tmp`,
+//! The file system as a process sees it. In a container, behind another root, or as another user it may not
+//! find our agent library, nor the folder that its answers are to go into: then both are in its own `/tmp`,
 //! which is reached through `/proc/PID/root`.
 
 use std::env;
@@ -22,7 +22,7 @@ use crate::error::CliError;
 /// Folders of a process that may take what is there for a moment.
 const PLACES: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 /// Pause between two looks at a lock.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A folder for what the JVM writes to us. Only its user may look inside.
 pub struct Scratch(Made);
@@ -198,12 +198,12 @@ impl Drop for Folder {
     }
 }
 
-/// What an open folder is called, wherever it is mounted.
+/// The path of an open folder, wherever it is mounted.
 fn below(folder: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()))
 }
 
-/// Opens a folder; a link would lead astray, as it is about the file system of the process.
+/// Opens a folder; a link would lead astray, since the file system is that of the process.
 fn open_folder(path: &Path) -> io::Result<File> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
     OpenOptions::new()
@@ -225,7 +225,7 @@ pub fn alone(pid: u32, patience: Duration) -> Result<(Option<File>, Target), Tar
         match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
             // Another one may have loaded it since the look.
             Ok(()) => return Ok((Some(folder), Target::inspect(pid)?)),
-            Err(rustix::io::Errno::WOULDBLOCK) if start.elapsed() < patience => thread::sleep(LOOK),
+            Err(rustix::io::Errno::WOULDBLOCK) if start.elapsed() < patience => thread::sleep(POLL_INTERVAL),
             Err(_) => return Ok((None, target)),
         }
     }

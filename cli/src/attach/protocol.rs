@@ -19,7 +19,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::target::{self, Target, TargetError};
 
 /// Longest argument in version 1 of the protocol, in bytes.
-const LONGEST_ARGUMENT: usize = 1024;
+const MAX_ARGUMENT_LENGTH: usize = 1024;
 
 /// How long a JVM may take over loading an agent that instruments what is loaded already.
 const LOAD_TIMEOUT: Duration = Duration::from_secs(300);
@@ -27,7 +27,7 @@ const LOAD_TIMEOUT: Duration = Duration::from_secs(300);
 /// A process that is older than this has started, whatever threads it has.
 const YOUNG: Duration = Duration::from_secs(30);
 
-/// Why a JVM could not be told something.
+/// Why a command could not be sent to a JVM.
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
     /// The process is none that can be attached to.
@@ -38,9 +38,9 @@ pub enum AttachError {
     Io {
         /// Process id.
         pid: u32,
-        /// What was tried.
+        /// The action that was tried.
         what: String,
-        /// What happened.
+        /// The cause.
         error: io::Error,
     },
     /// The JVM did not open its socket.
@@ -53,7 +53,7 @@ pub enum AttachError {
         /// How long was waited.
         seconds: u64,
     },
-    /// What listens there is not the JVM.
+    /// The process that listens there is not the JVM.
     #[error("process {pid}: {path} does not belong to that process's user")]
     ForeignSocket {
         /// Process id.
@@ -73,7 +73,7 @@ pub enum AttachError {
     },
     /// An argument does not fit the protocol.
     #[error(
-        "the {what} is {length} bytes long, the attach protocol takes {LONGEST_ARGUMENT}; put options into a file and use --config FILE"
+        "the {what} is {length} bytes long, the attach protocol takes {MAX_ARGUMENT_LENGTH}; put options into a file and use --config FILE"
     )]
     TooLong {
         /// Path or options.
@@ -97,7 +97,7 @@ pub enum AttachError {
     },
 }
 
-/// What is at the place of a JVM's attach socket.
+/// The file at the place of a JVM's attach socket.
 #[derive(Debug)]
 pub enum AttachSocket {
     /// No socket: the JVM opens one when it is asked to.
@@ -153,7 +153,7 @@ impl Jvm {
             .to_str()
             .ok_or(AttachError::BadText { what: "agent's path" })?;
         for (what, text) in [("agent's path", library), ("agent's option string", options)] {
-            if text.len() > LONGEST_ARGUMENT {
+            if text.len() > MAX_ARGUMENT_LENGTH {
                 return Err(AttachError::TooLong {
                     what,
                     length: text.len(),
@@ -322,7 +322,8 @@ fn is_socket(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|data| data.file_type().is_socket())
 }
 
-/// Did `load` succeed? The status line tells about the request, a line `return code: N` about the agent.
+/// Fails if `load` did not succeed. The status line is about the request, a line `return code: N` about the
+/// agent.
 fn judge(answer: &str) -> Result<(), String> {
     let (status, text) = answer.split_once('\n').unwrap_or((answer, ""));
     let text = text.trim();

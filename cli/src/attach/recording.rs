@@ -16,10 +16,10 @@ use crate::error::CliError;
 use crate::output;
 use crate::profile_args::ProfileArgs;
 
-/// How often is it looked whether there are last words?
-const LOOK: Duration = Duration::from_millis(100);
+/// Interval of checks for the profile of a JVM that ends.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How long a JVM that ends may take over writing its profile.
-const LAST_WORDS: Duration = Duration::from_secs(10);
+const MAX_FINAL_WRITE: Duration = Duration::from_secs(10);
 
 /// Profiling that was started by us. Dropped, it is stopped.
 pub struct Recording {
@@ -27,7 +27,7 @@ pub struct Recording {
     pid: u32,
     name: String,
     running: bool,
-    /// Without us the agent stops by itself: a killed process has no last words.
+    /// The agent stops when this process is gone: a killed process cannot stop it.
     _lease: Option<Lease>,
 }
 
@@ -40,7 +40,7 @@ fn bare(action: Action) -> Result<AgentCommand, CliError> {
 const SESSION: &str = "session.trodden";
 
 impl Recording {
-    /// Has the agent start, with counts of its own.
+    /// Starts the agent, with counts of its own.
     pub fn start(pid: u32, mut command: AgentCommand, wait: Duration) -> Result<Self, CliError> {
         if command.options.spools() {
             return Err(CliError::Usage(
@@ -75,7 +75,7 @@ impl Recording {
         Ok(recording)
     }
 
-    /// What the JVM runs.
+    /// The name of the JVM's program.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -89,14 +89,14 @@ impl Recording {
         FilePattern::literal(&self.channel.scratch.there(name).display().to_string())
     }
 
-    /// Does the JVM still run?
+    /// Returns true if the JVM still runs.
     pub fn is_alive(&self) -> bool {
         self.channel.is_alive()
     }
 
-    /// What was found until now; the JVM goes on.
+    /// The profile until now; the JVM continues.
     pub fn dump(&self) -> Result<Profile, CliError> {
-        // Not into the file of the end: that one tells that the JVM has written its last words.
+        // Not into the file of the end: that one shows that the JVM has written its last profile.
         const DUMP: &str = "dump.trodden";
         let mut dump = bare(Action::Dump)?;
         dump.options.output.file = self.pattern(DUMP);
@@ -131,8 +131,8 @@ impl Recording {
     /// The agent writes the profile when its JVM ends.
     fn await_last_words(&self, file: &Path) {
         let start = Instant::now();
-        while !file.exists() && start.elapsed() < LAST_WORDS && target::birth(self.pid).is_some() {
-            thread::sleep(LOOK);
+        while !file.exists() && start.elapsed() < MAX_FINAL_WRITE && target::birth(self.pid).is_some() {
+            thread::sleep(POLL_INTERVAL);
         }
     }
 }

@@ -16,22 +16,22 @@ use super::recording::Recording;
 use crate::error::CliError;
 use crate::interrupt;
 use crate::output;
-use crate::profile_args::{Production, ProfileArgs, for_production, tell_of_bursts};
+use crate::profile_args::{Production, ProfileArgs, for_production, warn_of_bursts};
 use crate::render::{self, Format, RenderOptions};
 use crate::run::absolute;
 use crate::sources;
 
-/// How often is it looked whether the time is over, the JVM gone, or a key was pressed?
-const LOOK: Duration = Duration::from_millis(100);
+/// Interval of checks whether the time is over, the JVM gone, or a key was pressed.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What is asked for.
+/// The options of a session.
 pub struct Session<'a> {
     pub pid: u32,
     pub duration: Duration,
     pub output: Option<&'a str>,
     pub sources: &'a [PathBuf],
     pub profile: &'a ProfileArgs,
-    /// Without probes?
+    /// The kind of profile, if it is without probes.
     pub production: Option<Production>,
     pub wait: Duration,
 }
@@ -45,13 +45,13 @@ enum End {
 }
 
 impl Session<'_> {
-    /// Does it.
+    /// Runs it.
     pub fn run(&self) -> Result<(), CliError> {
-        // All that can be wrong on this side, before the JVM is touched.
+        // Everything that can be wrong on this side, before the JVM is touched.
         let profile = self.profile.sampled(self.production)?;
         let mut command = profile.command(Action::Start, &[])?;
         for_production(&mut command.options, self.production)?;
-        tell_of_bursts(&command.options);
+        warn_of_bursts(&command.options);
         let places = sources::places(self.sources)?;
         let wanted = self.output.map(|file| self.place(file)).transpose()?;
         let interrupted = interrupt::flag(&[])?;
@@ -135,7 +135,7 @@ impl Session<'_> {
             );
             // The name comes from a command line: it must not steer the terminal.
             progress.set_message(printable(&now).into_owned());
-            thread::sleep(LOOK.min(self.duration - passed));
+            thread::sleep(POLL_INTERVAL.min(self.duration - passed));
         };
         progress.finish_and_clear();
         end

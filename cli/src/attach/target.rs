@@ -1,4 +1,4 @@
-//! What `/proc` tells about a process that is to be attached to. Looking does not disturb it.
+//! The facts from `/proc` about a process that is to be attached to. Looking does not disturb it.
 
 use std::fs;
 use std::io;
@@ -31,7 +31,7 @@ pub enum TargetError {
         /// Its user.
         owner: u32,
     },
-    /// `/proc` refuses to tell.
+    /// `/proc` cannot be read.
     #[error("cannot read {path}: {reason}")]
     Unreadable {
         /// The file.
@@ -80,7 +80,7 @@ pub struct Target {
     pub libjvm: Option<PathBuf>,
     /// Options of the JVM from its environment and command line, those that can be seen.
     pub jvm_options: Vec<String>,
-    /// Does it catch SIGQUIT?
+    /// True if it catches SIGQUIT.
     pub catches_quit: bool,
     /// Trodden's agent, if it is loaded: the path that the process knows it by.
     pub agent: Option<PathBuf>,
@@ -155,7 +155,7 @@ impl Target {
         })
     }
 
-    /// Can it be attached to, as far as can be seen?
+    /// Checks that it can be attached to, as far as can be seen.
     ///
     /// # Errors
     /// The first reason why not.
@@ -172,7 +172,7 @@ impl Target {
         Ok(())
     }
 
-    /// Does it survive a SIGQUIT?
+    /// Checks that it survives a SIGQUIT.
     ///
     /// # Errors
     /// If not.
@@ -210,7 +210,7 @@ impl Target {
         root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// Has it the same root and the same mounts as we have?
+    /// Returns true if it has the same root and the same mounts as we have.
     pub fn shares_root(&self) -> bool {
         let of = |process: &str| {
             let root = fs::metadata(format!("/proc/{process}/root")).map(|data| (data.dev(), data.ino()));
@@ -220,7 +220,7 @@ impl Target {
         of("self") == of(&self.pid.to_string())
     }
 
-    /// Is this absolute path of ours the same file for the process, and may its user read it?
+    /// Returns true if this absolute path of ours is the same file for the process, and its user may read it.
     pub fn finds(&self, ours: &Path) -> bool {
         let Ok(ours) = ours.canonicalize() else {
             return false;
@@ -236,7 +236,7 @@ impl Target {
         same && (self.uid == rustix::process::geteuid().as_raw() || above.all(|path| self.may_read(path)))
     }
 
-    /// May its user read a file, or go through a folder, by its permissions?
+    /// Returns true if its user may read a file, or go through a folder, by its permissions.
     fn may_read(&self, path: &Path) -> bool {
         let Ok(data) = fs::metadata(path) else {
             return false;
@@ -296,7 +296,7 @@ pub fn birth(pid: u32) -> Option<u64> {
         .filter(|_| !matches!(state, "Z" | "X"))
 }
 
-/// How long ago a process was started; `None` if it is gone, or nobody knows.
+/// How long ago a process was started; `None` if it is gone, or that is not known.
 pub fn age(pid: u32) -> Option<Duration> {
     let uptime = fs::read_to_string("/proc/uptime").ok()?;
     let now: f64 = uptime.split_whitespace().next()?.parse().ok()?;
@@ -304,8 +304,8 @@ pub fn age(pid: u32) -> Option<Duration> {
     Some(Duration::from_secs_f64((now - born).max(0.0)))
 }
 
-/// Has a JVM come to the end of its start, as far as its threads tell? (With `-XX:-UseNotificationThread`
-/// they do not.)
+/// Returns true if a JVM has come to the end of its start, as far as its threads show. (With
+/// `-XX:-UseNotificationThread` they do not.)
 pub fn has_started(pid: u32) -> bool {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
     let names = threads

@@ -19,8 +19,8 @@ use rule::{Counter, Each, Rule};
 
 /// Exit code of a broken check.
 const BROKEN: u8 = 3;
-/// Offenders that are told of one rule.
-const MOST_TOLD: usize = 20;
+/// Maximum number of offenders that are listed for one rule.
+const MAX_LISTED: usize = 20;
 
 /// Checks what ran against rules; ends with 3 if one is broken.
 #[derive(Args)]
@@ -36,7 +36,7 @@ pub struct CheckArgs {
     coverage: CoverageArgs,
 }
 
-/// Does it.
+/// Runs `trodden check`.
 pub fn check(args: &CheckArgs) -> Result<ExitCode, CliError> {
     let mut rules = Vec::new();
     for text in &args.rules {
@@ -66,11 +66,11 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, CliError> {
         broken += usize::from(!offenders.is_empty());
         let verdict = if offenders.is_empty() { "kept" } else { "BROKEN" };
         out.push_str(&format!("{verdict:<6}  {rule}\n"));
-        for text in offenders.iter().take(MOST_TOLD) {
+        for text in offenders.iter().take(MAX_LISTED) {
             out.push_str(&format!("        {text}\n"));
         }
-        if offenders.len() > MOST_TOLD {
-            out.push_str(&format!("        and {} more\n", offenders.len() - MOST_TOLD));
+        if offenders.len() > MAX_LISTED {
+            out.push_str(&format!("        and {} more\n", offenders.len() - MAX_LISTED));
         }
     }
     output::write(None, out.as_bytes())?;
@@ -83,7 +83,7 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, CliError> {
     }
 }
 
-/// What breaks a rule, in words.
+/// Descriptions of the violations of a rule.
 fn judge(rule: &Rule, coverage: &Coverage) -> Result<Vec<String>, CliError> {
     let pattern = rule.pattern.as_deref().map(MethodPattern::new).transpose();
     let pattern = pattern.map_err(|e| CliError::Usage(format!("error: {e}")))?;
@@ -97,7 +97,7 @@ fn judge(rule: &Rule, coverage: &Coverage) -> Result<Vec<String>, CliError> {
         && let Some((unknown, needs)) = coverage.unknown_prime_paths()
     {
         let what = format!(
-            "rule '{rule}': of {unknown} prime paths it is not known whether they ran, since they go on where loops begin \
+            "rule '{rule}': of {unknown} prime paths it is not known whether they ran, since they continue where loops begin \
              again; a profile of --profile kpaths --k {needs} tells"
         );
         return Err(CliError::Failed(what));
@@ -116,7 +116,7 @@ fn judge(rule: &Rule, coverage: &Coverage) -> Result<Vec<String>, CliError> {
     }
     let mut offenders = Vec::new();
     for (name, methods) in groups {
-        let ratio = of(rule.counter, &Counters::of(methods, coverage.cap()));
+        let ratio = ratio(rule.counter, &Counters::of(methods, coverage.cap()));
         if !rule.holds(ratio) {
             let share = ratio.share().unwrap_or(1.0) * 100.0;
             let (covered, total) = (ratio.covered, ratio.total);
@@ -130,7 +130,7 @@ fn judge(rule: &Rule, coverage: &Coverage) -> Result<Vec<String>, CliError> {
     Ok(offenders)
 }
 
-/// What a method is judged together with.
+/// The name of the group that a method is judged with.
 fn group(each: Each, method: &MethodCoverage) -> String {
     let class = method.class().replace('/', ".");
     match each {
@@ -144,7 +144,7 @@ fn group(each: Each, method: &MethodCoverage) -> String {
     }
 }
 
-fn of(counter: Counter, counters: &Counters) -> Ratio {
+fn ratio(counter: Counter, counters: &Counters) -> Ratio {
     match counter {
         Counter::Paths => counters.paths,
         Counter::Branches => counters.branches,

@@ -11,7 +11,7 @@ use std::fmt;
 
 use trodden_report::coverage::Ratio;
 
-/// What is judged apart.
+/// The units that are judged separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Each {
     All,
@@ -20,7 +20,7 @@ pub enum Each {
     Method,
 }
 
-/// What is counted.
+/// The items that are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
     Paths,
@@ -39,7 +39,7 @@ pub struct Rule {
     /// Which methods, if not all.
     pub pattern: Option<String>,
     pub counter: Counter,
-    /// What did not run is counted, instead of what ran.
+    /// True if items that did not run are counted, instead of those that ran.
     missed: bool,
     at_least: bool,
     value: f64,
@@ -134,7 +134,7 @@ fn one(text: &str) -> Result<Rule, String> {
 }
 
 impl Rule {
-    /// Is it kept? Of nothing, no share can be too small or too large.
+    /// Returns true if it is kept. Of nothing, no share can be too small or too large.
     pub fn holds(&self, ratio: Ratio) -> bool {
         let (part, total) = match self.missed {
             true => (ratio.missed(), ratio.total),

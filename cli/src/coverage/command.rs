@@ -111,7 +111,7 @@ fn by_name(file: &Path) -> Result<Format, CliError> {
     }
 }
 
-/// Does it.
+/// Runs `trodden coverage`.
 pub fn coverage(args: &CoverageCommand) -> Result<(), CliError> {
     let places = sources::places(&args.sources)?;
     let known = args.coverage.known()?;

@@ -10,7 +10,7 @@ use crate::error::CliError;
 use crate::output::{FileSizeLimit, clear_leftovers};
 
 /// Says that a folder is ours, and may be replaced.
-const OURS: &str = "trodden.css";
+const MARKER_FILE: &str = "trodden.css";
 
 /// The folder that an output's name asks for: itself, or the one of an `index.html`.
 pub fn wanted(output: &Path) -> PathBuf {
@@ -29,7 +29,7 @@ pub fn write(folder: &Path, coverage: &Coverage) -> Result<(), CliError> {
     let _limit = FileSizeLimit::respect();
     let there = match fs::read_dir(folder) {
         Ok(mut entries) => {
-            if entries.next().is_some() && !folder.join(OURS).is_file() {
+            if entries.next().is_some() && !folder.join(MARKER_FILE).is_file() {
                 return Err(CliError::file(
                     folder,
                     "is there and holds no pages of trodden: give a new or empty folder",

@@ -19,7 +19,7 @@ use crate::output::{self, NewFile};
 pub use command::{CoverageCommand, coverage};
 pub use since::files as profiles;
 
-/// What coverage is about.
+/// Options of coverage.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Coverage")]
 pub struct CoverageArgs {
@@ -55,7 +55,7 @@ pub struct Wanted {
     pub prime_paths: bool,
 }
 
-/// Formats that tell coverage.
+/// Formats of coverage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CoverageFormat {
     Text,
@@ -68,7 +68,7 @@ pub enum CoverageFormat {
 }
 
 impl CoverageArgs {
-    /// Was anything given that only coverage has a use for?
+    /// Returns true if anything was given that only coverage has a use for.
     pub fn any(&self) -> bool {
         !self.classes.is_empty() || !self.include.is_empty() || !self.exclude.is_empty() || self.compiler_made
     }
@@ -93,7 +93,7 @@ impl CoverageArgs {
         self.with_classes(file, profile, (method, wanted), sources, self.known()?.as_deref())
     }
 
-    /// The same, with classes that were read before, and more criteria.
+    /// Like [`coverage`](Self::coverage), but with classes that were read before, and more criteria.
     pub fn with_classes(
         &self,
         file: &Path,
@@ -148,7 +148,7 @@ fn pages(coverage: &Coverage, target: Option<&Path>) -> Result<(), CliError> {
 }
 
 /// Writes coverage in a format; `never` adds to text what never ran, by class. LCOV and the kinds of XML know
-/// no paths: those go into a file beside.
+/// no paths: those go into a file next to it.
 pub fn write(
     coverage: &Coverage,
     format: CoverageFormat,
@@ -171,7 +171,7 @@ pub fn write(
     };
     let knows_paths = matches!(format, CoverageFormat::Text | CoverageFormat::Json);
     let paths_beside = coverage.has_paths() && !knows_paths;
-    // Beside a device or a pipe there is no place for a file.
+    // Next to a device or a pipe there is no place for a file.
     let file = target.filter(|target| paths_beside && !output::is_stream(target));
     let Some(target) = file else {
         return output::write(target, text.as_bytes());

@@ -43,8 +43,8 @@ fn below(folder: &Path, all: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Of these, what ran in runs that ended in this time before now. What cannot be read, was recorded
-/// otherwise, or is older is left out, and that is said.
+/// The coverage of those of these runs that ended within this time before now. Files that cannot be read,
+/// were recorded otherwise, or are older are left out, and that is said.
 pub fn load(files: &[PathBuf], time: &str, known: Option<&[KnownClass]>) -> Result<Profile, CliError> {
     let time = parse_duration(time).map_err(|why| CliError::Usage(format!("error: --since: {why}")))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -52,7 +52,7 @@ pub fn load(files: &[PathBuf], time: &str, known: Option<&[KnownClass]>) -> Resu
     let (mut chosen, mut older, mut others) = (Vec::new(), 0, 0);
     for file in files {
         match Profile::load(file) {
-            // One bad file in a folder of a month's is no reason to tell nothing.
+            // One bad file in a folder of a month's is no reason to report nothing.
             Err(error) => complain(&format!("left out: {error}")),
             Ok(profile) if profile.coverage.is_none() => others += 1,
             Ok(profile) => {

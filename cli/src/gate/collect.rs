@@ -17,12 +17,12 @@ pub struct CollectArgs {
     /// The file.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Profiles whose tests are told apart; each is a run of the tests in it.
+    /// Profiles with separate counts of tests; each is a run of the tests in it.
     #[arg(required = true, value_name = "PROFILE")]
     profiles: Vec<PathBuf>,
 }
 
-/// Does it.
+/// Runs `trodden gate collect`.
 pub fn collect(args: &CollectArgs) -> Result<ExitCode, CliError> {
     check_place(&args.output).map_err(CliError::failed)?;
     let mut runs = Vec::new();
@@ -35,7 +35,7 @@ pub fn collect(args: &CollectArgs) -> Result<ExitCode, CliError> {
         if tests.is_empty() {
             return Err(CliError::file(
                 file,
-                "no test was told apart from others in this profile",
+                "this profile has no separate counts of tests",
             ));
         }
         runs.push(tests);

@@ -1,7 +1,7 @@
-//! The listener that tells the agent when tests end, as a jar that the JVMs of a build get on their class
-//! path.
+//! The listener that reports the end of tests to the agent, as a jar that the JVMs of a build get on their
+//! class path.
 //!
-//! A Java agent is put there by the JVM, so nobody has to change a build for it. It does nothing else.
+//! A Java agent is put there by the JVM, so no build has to be changed for it. It does nothing else.
 
 use std::path::{Path, PathBuf};
 
@@ -60,7 +60,7 @@ pub fn write(folder: &Path) -> Result<PathBuf, CliError> {
     Ok(jar)
 }
 
-/// A zip archive whose entries are stored as they are: headers with contents, then the directory, then its
+/// A zip archive whose entries are stored uncompressed: headers with contents, then the directory, then its
 /// end.
 fn archive() -> Vec<u8> {
     /// 1980-01-01, the first day that zip archives know.

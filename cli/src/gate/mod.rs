@@ -42,7 +42,7 @@ struct CompareArgs {
     base: PathBuf,
     /// File of `gate record` after.
     new: PathBuf,
-    /// Exit with 3 if a test does over so much more work; beyond what it differs by from itself. A test's own
+    /// Exit with 3 if a test does over PERCENT more work, beyond its own spread. A test's own
     /// limit (`@Gate`) goes first.
     #[arg(long, value_name = "PERCENT", value_parser = percent::<100_000>)]
     fail_on: Option<f64>,
@@ -72,7 +72,7 @@ enum GateFormat {
     Sarif,
 }
 
-/// Does it.
+/// Runs `trodden gate`.
 pub fn gate(args: &GateArgs) -> Result<ExitCode, CliError> {
     match &args.action {
         Action::Record(args) => record::record(args),

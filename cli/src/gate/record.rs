@@ -31,7 +31,7 @@ pub struct RecordArgs {
     /// builds by Maven and Gradle, the project's].
     #[arg(long, value_name = "PATTERNS")]
     include: Option<String>,
-    /// Do not count these classes.
+    /// Classes that are not counted.
     #[arg(long, value_name = "PATTERNS")]
     exclude: Option<String>,
     /// Write down how many bytes tests allocate, too; they are not quite the same twice.
@@ -55,7 +55,7 @@ pub struct RecordArgs {
 /// JVMs in which builds run tests.
 const TESTS: [&str; 2] = ["tests (Surefire)", "tests (Gradle)"];
 
-/// Does it.
+/// Runs `trodden gate record`.
 pub fn record(args: &RecordArgs) -> Result<ExitCode, CliError> {
     check_place(&args.output).map_err(CliError::failed)?;
     let mut runs = Vec::new();
@@ -112,7 +112,7 @@ fn run(args: &RecordArgs, number: u32) -> Result<BTreeMap<String, Measured>, Cli
         .command
         .split_first()
         .ok_or_else(|| CliError::Usage("error: no command is given".to_owned()))?;
-    let launcher = Launcher::of(program);
+    let launcher = Launcher::for_program(program);
     let mut options = options(args, folder.path())?;
     if let Launcher::Build(tool) = launcher {
         // It says what is counted; once is enough.
@@ -257,8 +257,8 @@ fn keep_profile(folder: &Path, name: &str, run: u32, profile: &Profile) -> Resul
     profile.save(&file).map_err(CliError::failed)
 }
 
-/// What a JVM ran, by its command line: the main class or the jar, without folders and without what build
-/// tools number.
+/// The name of the program of a JVM, by its command line: the main class or the jar, without folders and
+/// without what build tools number.
 fn name(command: &str) -> String {
     let first = match command.find(".jar") {
         Some(at) if !command[..at].contains(' ') => &command[..at + 4],

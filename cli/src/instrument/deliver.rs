@@ -21,7 +21,7 @@ fn usage(what: String) -> CliError {
 /// Pairs of input and output.
 ///
 /// # Errors
-/// If two inputs would become the same file, or an output would replace or lie inside of an input.
+/// If two inputs would become the same file, or an output would replace or be inside of an input.
 pub fn plan(inputs: &[PathBuf], output: &Path) -> Result<Vec<(PathBuf, PathBuf)>, CliError> {
     let into_folder = output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/");
     let pairs = match inputs {
@@ -97,7 +97,7 @@ fn check(inputs: &[PathBuf], input: &Path, output: &Path) -> Result<(), CliError
     }
 }
 
-/// May this folder be replaced: is it empty, or an earlier output?
+/// Returns true if this folder may be replaced: it is empty, or an earlier output.
 fn may_replace(folder: &Path) -> bool {
     let empty = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
     empty || map_path(folder).is_file()
@@ -120,9 +120,9 @@ pub struct Delivery {
 }
 
 enum What {
-    /// One file, and others beside it.
+    /// One file, and others next to it.
     File(Box<Draft>, Vec<NewFile>),
-    /// A folder, where it was put together, and the lock on that place.
+    /// A folder, where it was assembled, and the lock on that place.
     Folder(TempDir, fs::File),
 }
 
@@ -131,7 +131,7 @@ impl Delivery {
     ///
     /// # Errors
     /// If the input is broken or cannot be handled, or something cannot be written.
-    pub fn of(input: &Input, path: &Path, walk: &mut Walk<'_>) -> Result<Delivery, CliError> {
+    pub fn new(input: &Input, path: &Path, walk: &mut Walk<'_>) -> Result<Delivery, CliError> {
         let limit = FileSizeLimit::respect();
         let parent = match path.components().as_path().parent() {
             Some(parent) if parent != Path::new("") => parent,

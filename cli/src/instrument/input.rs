@@ -1,4 +1,4 @@
-//! What is given: a class file, an archive with archives inside, or a folder; and what may be read of it.
+//! The input: a class file, an archive with archives inside, or a folder; and the limits of reading it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub struct Input {
     pub root: Root,
 }
 
-/// What kind of input.
+/// The kind of input.
 pub enum Root {
     Class(Found),
     Archive(Source, Archive),
@@ -41,11 +41,11 @@ pub struct Found {
     pub bytes: Vec<u8>,
     /// Internal name.
     pub name: String,
-    /// What stands in front of the class's own folders in its entry's name: `BOOT-INF/classes/`.
+    /// The part of its entry's name in front of the class's own folders: `BOOT-INF/classes/`.
     pub prefix: String,
 }
 
-/// What is done about what cannot be handled.
+/// The treatment of inputs that cannot be handled.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Policy {
     /// Take signatures off.
@@ -58,8 +58,7 @@ pub struct Policy {
     pub survey: bool,
 }
 
-/// What comes of a look at a class file: what is wrong with it, why it is no class of the program, or the
-/// class.
+/// The outcome for a class file: a description of its fault, why it is no class of the program, or the class.
 pub type Looked = Result<Result<Found, Skipped>, String>;
 
 /// Opens an input.
@@ -107,7 +106,7 @@ fn single(path: &Path, source: Source) -> Result<Root, CliError> {
     }
     if magic == [0xca, 0xfe, 0xba, 0xbe] {
         let mut unpacked = 0;
-        budget(&label, source.len() as u64, Kind::Class, &mut unpacked)?;
+        budget(&label, source.len() as u64, EntryKind::Class, &mut unpacked)?;
         let bytes = source.read(0..source.len()).map_err(failed)?.into_owned();
         return match class(label, bytes, None).map_err(CliError::Failed)? {
             Ok(found) => Ok(Root::Class(found)),
@@ -115,30 +114,30 @@ fn single(path: &Path, source: Source) -> Result<Root, CliError> {
         };
     }
     let archive = Archive::read(&source);
-    if archive.is_err() && !magic.starts_with(b"PK") && kind(&label) != Some(Kind::Archive) {
+    if archive.is_err() && !magic.starts_with(b"PK") && kind(&label) != Some(EntryKind::Archive) {
         return Err(wrong("is neither a class file nor a jar nor a folder"));
     }
     let archive = archive.map_err(|e| CliError::Failed(format!("{label}: {e}")))?;
     Ok(Root::Archive(source, archive))
 }
 
-/// What a file may be, by its name.
+/// The kind of a file, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum EntryKind {
     Class,
     Archive,
 }
 
-/// What a file of this name may be.
-pub fn kind(name: &str) -> Option<Kind> {
+/// The kind of a file of this name.
+pub fn kind(name: &str) -> Option<EntryKind> {
     match () {
-        () if name.ends_with(".class") => Some(Kind::Class),
-        () if is_archive(name) => Some(Kind::Archive),
+        () if name.ends_with(".class") => Some(EntryKind::Class),
+        () if is_archive(name) => Some(EntryKind::Archive),
         () => None,
     }
 }
 
-/// Is this the name of an archive that classes may be loaded from?
+/// Returns true for the name of an archive that classes may be loaded from.
 fn is_archive(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     [".jar", ".war", ".ear", ".rar"]
@@ -176,10 +175,10 @@ fn list(root: &Path, below: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliEr
 }
 
 /// Nothing is unpacked that declares too much; and nothing unpacks to more than it declares.
-pub fn budget(label: &str, size: u64, kind: Kind, unpacked: &mut u64) -> Result<(), CliError> {
+pub fn budget(label: &str, size: u64, kind: EntryKind, unpacked: &mut u64) -> Result<(), CliError> {
     let (limit, what) = match kind {
-        Kind::Class => (LARGEST_CLASS, "class file"),
-        Kind::Archive => (LARGEST_NESTED, "archive inside"),
+        EntryKind::Class => (LARGEST_CLASS, "class file"),
+        EntryKind::Archive => (LARGEST_NESTED, "archive inside"),
     };
     if size > limit {
         return Err(CliError::Failed(format!(

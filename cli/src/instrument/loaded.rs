@@ -1,5 +1,5 @@
 //! Which archives inside of an input classes are loaded from. The others are data: templates that a generator
-//! hands out, files that a test reads. With probes in them, whoever gets them would get something else.
+//! hands out, files that a test reads. With probes in them, their readers would get something else.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub enum NestedArchives {
     None,
 }
 
-/// Why an archive inside is copied as it is.
+/// Why an archive inside is copied unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Copied {
     /// Classes are not loaded from there, as far as is known.
@@ -39,8 +39,8 @@ impl Copied {
             Copied::Data => {
                 "archives copied as data: no place that classes are known to be loaded from (--nested all instruments them)"
             }
-            Copied::Unwanted => "archives copied as they are (--nested none)",
-            Copied::NoZip => "copied as they are: named as archives, but no zips",
+            Copied::Unwanted => "archives copied unchanged (--nested none)",
+            Copied::NoZip => "copied unchanged: named as archives, but no zips",
         }
     }
 }
@@ -58,7 +58,7 @@ impl NestedArchives {
 
 /// Folders that class loaders take archives from, with all folders below.
 const LIBRARIES: [&str; 3] = ["BOOT-INF/lib/", "WEB-INF/lib/", "WEB-INF/lib-provided/"];
-/// Those from which only what lies right in there is taken.
+/// Those from which only the files directly in there are taken.
 const FLAT_LIBRARIES: [&str; 2] = ["lib/", "APP-INF/lib/"];
 /// Attributes of a manifest that name archives.
 const CLASS_PATHS: [&str; 3] = ["class-path", "rsrc-class-path", "bundle-classpath"];
@@ -66,26 +66,26 @@ const CLASS_PATHS: [&str; 3] = ["class-path", "rsrc-class-path", "bundle-classpa
 const MANIFEST: &str = "META-INF/MANIFEST.MF";
 const APPLICATION: &str = "META-INF/application.xml";
 
-/// What classes are loaded from in one archive or folder.
+/// The archives that classes are loaded from in one archive or folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loaded {
     /// Everything, as in a resource adapter.
     all: bool,
-    /// What lies at the top: modules of an ear.
+    /// Archives at the top: modules of an ear.
     top: bool,
     folders: Vec<String>,
     flat_folders: Vec<String>,
-    /// What manifest and deployment descriptor name.
+    /// Archives that manifest and deployment descriptor name.
     named: BTreeSet<String>,
 }
 
 impl Loaded {
-    /// For an archive of this name. `outermost`: is it inside of no other?
-    pub fn of(name: &str, outermost: bool, archive: &Archive, source: &Source) -> Loaded {
+    /// For an archive of this name. `outermost`: it is inside of no other.
+    pub fn for_archive(name: &str, outermost: bool, archive: &Archive, source: &Source) -> Loaded {
         let text = |wanted: &str| {
             let at = archive.entries.iter().position(|entry| entry.name == wanted)?;
-            // What cannot be unpacked names nothing; if it matters, whoever unpacks it for the output says
-            // so.
+            // An entry that cannot be unpacked names nothing; if it matters, the error comes when it is
+            // unpacked for the output.
             let contents = archive.unpack(source, at).ok()?;
             Some(String::from_utf8_lossy(&contents).into_owned())
         };
@@ -116,8 +116,8 @@ impl Loaded {
         loaded
     }
 
-    /// For a folder that classes lie in, with its manifest.
-    pub fn of_folder(manifest: Option<&str>) -> Loaded {
+    /// For a folder that classes are in, with its manifest.
+    pub fn for_folder(manifest: Option<&str>) -> Loaded {
         Loaded {
             folders: LIBRARIES.map(str::to_owned).to_vec(),
             flat_folders: FLAT_LIBRARIES.map(str::to_owned).to_vec(),
@@ -132,7 +132,7 @@ impl Loaded {
         }
     }
 
-    /// Are classes loaded from the archive of this name in there?
+    /// Returns true if classes are loaded from the archive of this name in there.
     pub fn has(&self, name: &str) -> bool {
         let below = |folder: &String| name.starts_with(folder.as_str());
         let right_in = |folder: &String| {
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn folders_of_libraries() {
-        let loaded = Loaded::of_folder(Some("Class-Path: more/x.jar\n"));
+        let loaded = Loaded::for_folder(Some("Class-Path: more/x.jar\n"));
         for name in [
             "BOOT-INF/lib/a.jar",
             "BOOT-INF/lib/deeper/a.jar",

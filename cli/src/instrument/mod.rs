@@ -32,7 +32,7 @@ use runtime::Homes;
 use walk::{Outcome, Packable, Visit, Walk};
 use work::Work;
 
-/// Writes class files, jars or folders with probes, and their path maps beside them.
+/// Writes class files, jars or folders with probes, and their path maps next to them.
 #[derive(Args)]
 pub struct InstrumentArgs {
     /// Class files, jars, wars (with the jars inside), or folders of them.
@@ -44,7 +44,7 @@ pub struct InstrumentArgs {
     /// Kind of probe: yieldpoint, counters or safepoint.
     #[arg(long, value_parser = Probe::from_str, value_name = "PROBE", default_value = "auto")]
     probe: Probe,
-    /// What is profiled: paths, or coverage (what ran at all, by probes that compiled code drops).
+    /// Kind of profile: paths, or coverage (what ran at all, by probes that compiled code drops).
     #[arg(long, value_parser = ["paths", "coverage"], value_name = "paths|coverage", default_value = "paths")]
     profile: String,
     /// Classes to instrument (wildcards * and ?), or Class#method; may be repeated or joined by +.
@@ -56,10 +56,10 @@ pub struct InstrumentArgs {
     /// Most paths a method may have before paths are cut in two.
     #[arg(long, value_name = "N", default_value_t = i32::MAX as u32, value_parser = clap::value_parser!(u32).range(2..=i64::from(i32::MAX)))]
     path_limit: u32,
-    /// Do methods with a single path carry a probe? Line coverage wants to know whether they ran.
+    /// Probes in methods with a single path. Line coverage needs them to know whether these ran.
     #[arg(long, value_parser = SinglePathMethods::from_str, value_name = "skip|probe", default_value = "skip")]
     single_path_methods: SinglePathMethods,
-    /// Are paths counted that an exception cuts off? Only with --probe counters.
+    /// Counting of paths that an exception cuts off. Only with --probe counters.
     #[arg(long, value_parser = CutPaths::from_str, value_name = "skip|count", default_value = "skip")]
     cut_paths: CutPaths,
     /// Profile of a former run: its hottest edges carry no register update (profile-guided probes).
@@ -81,7 +81,7 @@ pub struct InstrumentArgs {
     embed_map: bool,
 }
 
-/// Does it.
+/// Runs `trodden instrument`.
 pub fn instrument(args: &InstrumentArgs) -> Result<(), CliError> {
     let (probe, options) = instrument_options(args)?;
     for (input, output) in plan(&args.inputs, &args.output)? {
@@ -140,27 +140,27 @@ fn one(
     let walk = Walk::new(&mut work, policy, runtime).with_packed(packable.as_ref());
     let bar = progress(input);
     let mut walk = walk.with_progress(bar.clone());
-    let delivery = Delivery::of(input, output, &mut walk);
+    let delivery = Delivery::new(input, output, &mut walk);
     bar.finish_and_clear();
     let delivery = delivery?;
     let (broken, copied) = (
         std::mem::take(&mut walk.skipped),
         std::mem::take(&mut walk.copied),
     );
-    let mut told = format!(
+    let mut summary = format!(
         "{} methods in {} of {} classes carry probes",
         work.methods, work.taken, work.seen
     );
     if let Some(profile) = &args.use_profile {
-        told += &format!(", {} of them placed by {}", work.guided, profile.display());
+        summary += &format!(", {} of them placed by {}", work.guided, profile.display());
     }
     let (skipped, map) = finish(work, broken, &run)?;
     delivery.place(map)?;
-    summarize(output, &told, &skipped, &copied);
+    summarize(output, &summary, &skipped, &copied);
     Ok(())
 }
 
-/// What was left alone, and the path map.
+/// The methods that were left alone, and the path map.
 fn finish(work: Work<'_>, broken: Vec<Skipped>, run: &RunInfo) -> Result<(Vec<Skipped>, Vec<u8>), CliError> {
     let mut skipped = work.skipped;
     skipped.extend(broken);
@@ -185,7 +185,7 @@ fn progress(input: &Input) -> ProgressBar {
         .with_message(input.path.display().to_string())
 }
 
-/// All that shapes an output, as text.
+/// Everything that shapes an output, as text.
 fn options_text(args: &InstrumentArgs, probe: ProbeKind, options: &InstrumentOptions) -> String {
     let InstrumentArgs {
         include,
@@ -250,8 +250,8 @@ fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOpt
 }
 
 /// Says on standard error what was done, and what was not and why.
-fn summarize(output: &Path, told: &str, skipped: &[Skipped], copied: &[(Copied, String)]) {
-    let mut text = format!("{}: {told}", output.display());
+fn summarize(output: &Path, summary: &str, skipped: &[Skipped], copied: &[(Copied, String)]) {
+    let mut text = format!("{}: {summary}", output.display());
     for (reason, examples) in by_reason(skipped) {
         let alone = match reason.starts_with(Skipped::NO_CUT_PATHS) {
             true => "",
@@ -277,7 +277,7 @@ fn summarize(output: &Path, told: &str, skipped: &[Skipped], copied: &[(Copied, 
     output::say(&text);
 }
 
-/// What was skipped, by reason.
+/// The skipped methods, by reason.
 pub fn by_reason(skipped: &[Skipped]) -> BTreeMap<&str, Vec<String>> {
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for one in skipped {
@@ -344,8 +344,8 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// What would be skipped in a class file, jar or folder, without writing anything: (classes seen, methods
-/// that take probes, what is left alone).
+/// A survey of what would be skipped in a class file, jar or folder, without writing anything: (classes seen,
+/// methods that take probes, what is left alone).
 pub fn survey(path: &Path) -> Result<(usize, usize, Vec<Skipped>), CliError> {
     let options = InstrumentOptions::new(ProbeKind::Yieldpoint);
     let mut work = Work::new(&options, SURVEY, "", false);

@@ -14,11 +14,11 @@ use crate::error::CliError;
 /// The class as compiled, `trodden.Runtime`.
 static TEMPLATE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ahead/trodden/Runtime.class"));
 
-/// Stands in the template where the unit goes.
+/// The placeholder of the unit in the template.
 const UNIT: &[u8] = b"@unit@";
 const NAME: &[u8] = b"trodden/Runtime";
 
-/// What an output is known by: 16 hexadecimal digits.
+/// The id of an output: 16 hexadecimal digits.
 ///
 /// Same input and options give the same unit, so that the output is the same, too.
 ///
@@ -61,7 +61,7 @@ fn add_all(hash: &mut Sha256, path: &Path, source: &Source) -> Result<(), CliErr
     Ok(())
 }
 
-/// The places in one archive or folder that class loaders look into, by what stands in front of their
+/// The places in one archive or folder that class loaders look into, by the part of names in front of their
 /// classes' own folders. Each has a package that its copy of the runtime goes to, one that it has anyway:
 /// what can load its classes can load that, be it a named module or a bundle.
 #[derive(Default)]
@@ -127,7 +127,7 @@ pub fn class(name: &str, unit: &str) -> Vec<u8> {
     out
 }
 
-/// A text with the unit in it. (The compiler puts constants together.)
+/// A text with the unit in it. (The compiler joins constants.)
 fn with_unit(text: &[u8], unit: &str) -> Option<Vec<u8>> {
     let at = text.windows(UNIT.len()).position(|part| part == UNIT)?;
     Some([&text[..at], unit.as_bytes(), &text[at + UNIT.len()..]].concat())

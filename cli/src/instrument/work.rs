@@ -15,24 +15,24 @@ use super::runtime::Homes;
 use super::walk::{Outcome, Visit};
 use crate::error::CliError;
 
-/// Most counter slots of one output. A JVM has room for about 33 million, for all that runs there.
-const MOST_SLOTS: u32 = 32_000_000;
-/// Most methods of one output.
-const MOST_METHODS: u32 = i32::MAX as u32 / 2;
+/// Maximum number of counter slots of one output. A JVM has room for about 33 million, for everything that runs there.
+const MAX_SLOTS: u32 = 32_000_000;
+/// Maximum number of methods of one output.
+const MAX_METHODS: u32 = i32::MAX as u32 / 2;
 
-/// What was done so far.
+/// The state of the work.
 pub struct Work<'a> {
     options: &'a InstrumentOptions,
     policy: Policy,
     unit: &'a str,
-    /// Are the classes to be written, or just numbered?
+    /// True if the classes are to be written, not just numbered.
     writes: bool,
     ids: Ids,
     /// Labels of `switch` over enums, from the classes that came so far.
     tables: LabelTables,
     /// The path maps of all classes that take probes, without counts.
     pub maps: MapsWriter,
-    /// What is left alone.
+    /// Methods that are left alone.
     pub skipped: Vec<Skipped>,
     /// Classes that came.
     pub seen: usize,
@@ -44,7 +44,7 @@ pub struct Work<'a> {
     pub guided: usize,
 }
 
-/// Ids of the classes, in the order of the path map: so whoever has the map knows them.
+/// Ids of the classes, in the order of the path map: so they follow from the map.
 #[derive(Default)]
 struct Ids {
     /// By the hash of the class.
@@ -56,11 +56,11 @@ struct Ids {
 /// A class that takes probes.
 type Ready<'c> = (Box<Prepared<'c>>, ClassIds);
 
-/// What becomes of a class.
+/// The outcome for a class.
 type Verdict<'c> = Result<(Option<Box<Prepared<'c>>>, Vec<Skipped>), String>;
 
 impl<'a> Work<'a> {
-    /// Begins. `writes`: are the classes to be written, or just numbered?
+    /// Begins. `writes`: the classes are to be written, not just numbered.
     pub fn new(options: &'a InstrumentOptions, policy: Policy, unit: &'a str, writes: bool) -> Self {
         Work {
             options,
@@ -130,7 +130,7 @@ impl Visit for Work<'_> {
                 Some(coverage) => coverage.layout().1,
                 None => CounterLayout::of(map).slots,
             };
-            let (ids, new) = self.ids.of(map, slots)?;
+            let (ids, new) = self.ids.get(map, slots)?;
             if new {
                 self.maps.add(map, &conditions).map_err(CliError::failed)?;
             }
@@ -189,8 +189,8 @@ fn prepare<'c>(instrumenter: &Instrumenter, class: &'c Found, policy: Policy) ->
 }
 
 impl Ids {
-    /// The ids of a class with so many slots, and whether it came for the first time.
-    fn of(&mut self, map: &ClassMap, slots: u32) -> Result<(ClassIds, bool), CliError> {
+    /// The ids of a class with this number of slots, and whether it came for the first time.
+    fn get(&mut self, map: &ClassMap, slots: u32) -> Result<(ClassIds, bool), CliError> {
         if let Some(&ids) = self.of.get(&map.sha256) {
             return Ok((ids, false));
         }
@@ -205,10 +205,10 @@ impl Ids {
         let more = u32::try_from(map.methods.len()).ok();
         self.methods = limit(
             more.and_then(|more| self.methods.checked_add(more)),
-            MOST_METHODS,
+            MAX_METHODS,
             "methods",
         )?;
-        self.counters = limit(self.counters.checked_add(slots), MOST_SLOTS, "paths")?;
+        self.counters = limit(self.counters.checked_add(slots), MAX_SLOTS, "paths")?;
         self.of.insert(map.sha256, ids);
         Ok((ids, true))
     }

@@ -1,4 +1,5 @@
-//! What `trodden run` keeps from run to run, so that one with `--again` is cheaper; `docs/production.md`.
+//! The memory that `trodden run` keeps from run to run, so that one with `--again` is cheaper;
+//! `docs/production.md`.
 
 mod program;
 mod store;
@@ -36,9 +37,9 @@ pub struct MemoryArgs {
 pub struct ProgramMemory {
     store: Store,
     shortest: Duration,
-    /// Was [`--again`](MemoryArgs) given?
+    /// True if [`--again`](MemoryArgs) was given.
     again: bool,
-    /// What earlier runs found, if this one uses it.
+    /// The memory of earlier runs, if this one uses it.
     used: Option<Used>,
 }
 
@@ -119,7 +120,7 @@ impl ProgramMemory {
         }))
     }
 
-    /// Does this run leave methods alone? Then its profile has to be completed.
+    /// Returns true if this run leaves methods alone. Then its profile has to be completed.
     pub fn is_used(&self) -> bool {
         self.used.is_some()
     }
@@ -172,7 +173,7 @@ fn place(is_java: bool, arguments: &[OsString], options: &ProfileOptions) -> Res
         .ok_or_else(|| "needs a place for what runs find: neither HOME nor XDG_CACHE_HOME is set".to_owned())
 }
 
-/// Says that a profile is not whole, to whoever takes it for one.
+/// Says that a profile is not whole, where it is read as one.
 pub fn warn_if_partial(profile: &Profile, name: &str) {
     let left = profile.skipped.iter();
     let left = left

@@ -14,7 +14,7 @@ const LARGEST: usize = 16 << 20;
 const MOST: usize = 50;
 /// How long to wait for another run that writes.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What the names of memories end with.
+/// The ending of the names of memories.
 const ENDING: &str = ".memory";
 
 /// The file of one program.
@@ -31,7 +31,7 @@ impl Store {
         Some(Store { folder, file })
     }
 
-    /// What is there; nothing if there is nothing.
+    /// The stored memory; an empty one if there is none.
     ///
     /// # Errors
     /// If it cannot be read, or is damaged.
@@ -101,7 +101,7 @@ pub fn keep_latest(folder: &Path, ending: &str, kept: usize) {
     }
 }
 
-/// The memory as a file of at most so many bytes: the methods with most of the decisions.
+/// The memory as a file of at most `largest` bytes: the methods with most of the decisions.
 fn bounded(mut memory: Memory, largest: usize) -> Result<Vec<u8>, trodden_profile::WriteError> {
     loop {
         let methods = memory.methods();

@@ -1,4 +1,4 @@
-//! What would spoil a run's result, found before the program starts.
+//! Checks, before the program starts, for causes that would spoil a run's result.
 
 use std::env;
 use std::path::{Path, PathBuf};

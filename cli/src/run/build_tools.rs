@@ -21,9 +21,9 @@ const ROOTS: [&str; 8] = [
     "src/main/kotlin",
     "src/main/scala",
 ];
-/// How deep modules lie in a project.
+/// Depth of folders down to which modules are searched in a project.
 const MODULES: usize = 4;
-/// How deep packages lie in a folder of classes.
+/// Depth of folders down to which packages are searched in a folder of classes.
 const PACKAGES: usize = 16;
 /// Folders that hold no modules.
 const NO_MODULES: [&str; 5] = ["src", "target", "build", "node_modules", "out"];
@@ -39,7 +39,7 @@ pub enum BuildTool {
 
 impl BuildTool {
     /// The tool that a command of this name starts.
-    pub fn of(name: &OsStr) -> Option<Self> {
+    pub fn from_name(name: &OsStr) -> Option<Self> {
         match name.to_str()? {
             "mvn" | "mvnw" | "mvnd" => Some(BuildTool::Maven),
             "gradle" | "gradlew" => Some(BuildTool::Gradle),
@@ -75,7 +75,7 @@ impl BuildTool {
     }
 
     /// Leaves the tool itself alone, and all but the project's own classes, unless the options say what is
-    /// profiled; tells which.
+    /// profiled; says which.
     pub fn prepare(self, options: &mut ProfileOptions, project: &Path) {
         let (mut said, mut hints) = (Vec::new(), Vec::new());
         if !options.is_given("skip-main") {
@@ -119,7 +119,7 @@ impl BuildTool {
 }
 
 /// Patterns for the packages of a project and its modules: those that have classes or sources, without those
-/// that lie in another one.
+/// that are in another one.
 fn packages(project: &Path) -> Vec<String> {
     let mut found = BTreeSet::new();
     modules(project, MODULES, &mut found);

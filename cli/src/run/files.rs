@@ -1,4 +1,4 @@
-//! Which files a run writes: what the agent is told, what it wrote, and what becomes of that.
+//! The files of a run: those that the agent is to write, those that it wrote, and what is made of them.
 
 use std::collections::HashMap;
 use std::env;
@@ -22,9 +22,9 @@ type Stamp = (u64, i64, i64, u64);
 
 /// Where a run's result goes.
 pub struct Destination {
-    /// What the user asked for, made absolute.
+    /// The file that the user asked for, made absolute.
     wanted: FilePattern,
-    /// What the agent is told.
+    /// The file that the agent is to write.
     agent: FilePattern,
     /// Holds the agent's files if they are not the result themselves, and the lock that says that we live.
     parts: Option<(TempDir, File)>,
@@ -38,7 +38,7 @@ pub struct Destination {
 pub struct RunResult {
     /// Where.
     pub path: PathBuf,
-    /// Is it a report, and no profile?
+    /// True if it is a report, and no profile.
     pub report: bool,
 }
 
@@ -48,7 +48,7 @@ impl Destination {
         let wanted = absolute(file)?;
         let sample = expand(&wanted, std::process::id())?;
         let stream = output::is_stream(&sample);
-        // Beside a device or a pipe there is no place for other files.
+        // Next to a device or a pipe there is no place for other files.
         let directory = match sample.parent() {
             Some(parent) if !stream => parent.to_owned(),
             _ => env::temp_dir(),
@@ -96,7 +96,7 @@ impl Destination {
         &self.agent
     }
 
-    /// What was asked for.
+    /// The file that was asked for.
     pub fn wanted(&self) -> &FilePattern {
         &self.wanted
     }
@@ -237,7 +237,7 @@ mod tests {
         for (folder, whole) in [("/", "/trodden-%p.trodden"), ("/a%b", "/a%%b/trodden-%p.trodden")] {
             let found = within(Path::new(folder), &name).unwrap();
             assert_eq!(found.as_str(), whole);
-            // As they are found after the run.
+            // In the form in which they are found after the run.
             let file = whole.replace("%%", "%").replace("%p", "7");
             assert!(found.matches(&file, |_| None), "{file}");
         }

@@ -11,7 +11,7 @@ use crate::error::CliError;
 /// Variable that every JVM reads options from.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 
-/// What kind of program the command is.
+/// The kind of program that the command is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Launcher {
     /// `java` itself: the agent becomes its first argument.
@@ -24,16 +24,16 @@ pub enum Launcher {
 
 impl Launcher {
     /// The kind of a program, by its file name.
-    pub fn of(program: &OsStr) -> Self {
+    pub fn for_program(program: &OsStr) -> Self {
         let name = Path::new(program).file_name().unwrap_or_default();
-        match (name == "java", BuildTool::of(name)) {
+        match (name == "java", BuildTool::from_name(name)) {
             (true, _) => Launcher::Java,
             (_, Some(tool)) => Launcher::Build(tool),
             _ => Launcher::Other,
         }
     }
 
-    /// May the command start several JVMs?
+    /// Returns true if the command may start several JVMs.
     pub fn starts_several(self) -> bool {
         self != Launcher::Java
     }
@@ -42,7 +42,7 @@ impl Launcher {
     pub fn nothing_written(self) -> &'static str {
         match self {
             Launcher::Build(tool) => tool.nothing_written(),
-            _ => "did the command start a JVM, and did it end by itself?",
+            _ => "did the command start a JVM, and did it end on its own?",
         }
     }
 
@@ -125,13 +125,16 @@ mod tests {
 
     #[test]
     fn java_is_known_by_its_name() {
-        assert_eq!(Launcher::of(OsStr::new("java")), Launcher::Java);
-        assert_eq!(Launcher::of(OsStr::new("/opt/jdk/bin/java")), Launcher::Java);
+        assert_eq!(Launcher::for_program(OsStr::new("java")), Launcher::Java);
         assert_eq!(
-            Launcher::of(OsStr::new("../mvnw")),
+            Launcher::for_program(OsStr::new("/opt/jdk/bin/java")),
+            Launcher::Java
+        );
+        assert_eq!(
+            Launcher::for_program(OsStr::new("../mvnw")),
             Launcher::Build(BuildTool::Maven)
         );
-        assert_eq!(Launcher::of(OsStr::new("javac")), Launcher::Other);
+        assert_eq!(Launcher::for_program(OsStr::new("javac")), Launcher::Other);
     }
 
     /// HotSpot's splitter: white space outside quotes separates, quotes vanish.

@@ -23,14 +23,14 @@ use trodden_profile::options::{Action, AgentCommand, FileFormat, ProfileOptions}
 use trodden_profile::{Profile, facts};
 
 use crate::agent_library;
+use crate::argv;
 use crate::error::CliError;
 use crate::memory::{MemoryArgs, ProgramMemory};
 use crate::merge::load_merged;
 use crate::output;
-use crate::profile_args::{Production, ProfileArgs, for_production, tell_of_bursts};
+use crate::profile_args::{Production, ProfileArgs, for_production, warn_of_bursts};
 use crate::render::{self, Format, RenderOptions};
 use crate::sources;
-use crate::words;
 use files::Destination;
 pub use files::absolute;
 pub use launcher::Launcher;
@@ -72,7 +72,7 @@ pub struct RunArgs {
     command: Vec<OsString>,
 }
 
-/// Does it.
+/// Runs `trodden run`.
 pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     match args.repeat {
         Some(times) => repeat::repeat(args, times),
@@ -101,7 +101,7 @@ fn once(args: &RunArgs) -> Result<u8, CliError> {
         .command
         .split_first()
         .ok_or_else(|| CliError::Usage("error: no command is given".to_owned()))?;
-    let launcher = Launcher::of(program);
+    let launcher = Launcher::for_program(program);
     // With a spool folder the result is in there, unless a file is asked for as well.
     let destination = match options.writes_file() {
         true => Some(Destination::new(&options.output.file, launcher)?),
@@ -117,7 +117,7 @@ fn once(args: &RunArgs) -> Result<u8, CliError> {
     }
     let quiet = options.output.quiet;
     if !quiet {
-        tell_of_bursts(&options);
+        warn_of_bursts(&options);
     }
 
     let agent = AgentCommand {
@@ -172,7 +172,7 @@ pub fn supervise(command: &mut Command, program: &OsString) -> Result<(ExitStatu
         .map_err(|e| CliError::Failed(format!("cannot install signal handlers: {e}")))?;
     let mut child = command.spawn().map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => {
-            let near = words::near_launcher(program);
+            let near = argv::near_launcher(program);
             CliError::Failed(format!("cannot start '{name}': command not found{near}"))
         }
         _ => CliError::Failed(format!("cannot start '{name}': {e}")),

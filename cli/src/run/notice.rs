@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-/// What it begins with.
+/// The beginning of the notice.
 const NOTICE: &[u8] = b"Picked up JAVA_TOOL_OPTIONS: ";
 /// The first byte of a sequence that steers a terminal; a letter ends it.
 const ESCAPE: u8 = 0x1b;

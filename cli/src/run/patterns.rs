@@ -38,7 +38,7 @@ fn unmatched(profile: &Profile) -> Unmatched {
     }
 }
 
-/// What there is to say about patterns that matched in none of the JVMs.
+/// The message about patterns that matched in none of the JVMs.
 fn message(jvms: &[Unmatched]) -> Option<String> {
     let patterns = jvms.iter().map(|jvm| jvm.patterns.clone());
     let patterns = patterns.reduce(|a, b| a.intersection(&b).cloned().collect())?;

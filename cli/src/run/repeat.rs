@@ -13,7 +13,7 @@ use crate::output;
 const VERSUS: &str = "--versus";
 /// Files of one command, and of two.
 const FILES: [&str; 2] = ["run-%n.trodden", "%c-%n.trodden"];
-/// What `%c` is.
+/// The values of `%c`.
 const SIDES: [&str; 2] = ["before", "after"];
 
 /// Runs the command, or both in turn, as often as asked for.
@@ -50,7 +50,7 @@ pub fn repeat(args: &RunArgs, times: u32) -> Result<ExitCode, CliError> {
                 repeat: None,
                 ..args.clone()
             })?;
-            // Different work cannot be compared, and who interrupts one run means all.
+            // Different work cannot be compared, and an interrupt of one run is meant for all.
             if code != 0 {
                 output::complain(&format!("the command ended with {code}, so it is not repeated"));
                 return Ok(ExitCode::from(code));

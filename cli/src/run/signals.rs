@@ -1,4 +1,4 @@
-//! Signals on their way through: whoever signals `trodden run` means the program it runs.
+//! Signals on their way through: a signal to `trodden run` is meant for the program that it runs.
 
 use std::io;
 use std::process::{Child, ExitStatus};
@@ -15,8 +15,8 @@ use signal_hook::low_level::siginfo::Cause;
 /// Hands signals on to a child, from before it is started until it is gone.
 pub struct Forwarder {
     started: Sender<Pid>,
-    /// Is the child still there, at least as a zombie? Held while a signal is sent, so that its pid cannot
-    /// have become another process's.
+    /// True if the child is still there, at least as a zombie. Held while a signal is sent, so that its pid
+    /// cannot have become another process's.
     alive: Arc<Mutex<bool>>,
 }
 

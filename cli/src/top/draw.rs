@@ -41,7 +41,7 @@ decisions/s    branches and switches on them
 const HOT: Style = Style::new().fg(Color::Yellow);
 const WAY: Style = Style::new().fg(Color::Cyan);
 
-/// Draws it, and tells the model how many rows fit.
+/// Draws it, and sets the number of rows that fit in the model.
 pub fn draw(frame: &mut Frame, model: &mut Model) {
     let [head, body, foot] =
         Layout::vertical([Constraint::Length(2), Constraint::Min(1), Constraint::Length(1)])

@@ -19,7 +19,7 @@ pub struct Elsewhere {
     pub title: String,
     /// Its part of the program's CPU time, 0 to 1.
     pub share: f64,
-    /// Has it probes? Then no path of it came to its end in this time.
+    /// True if it has probes. Then no path of it came to its end in this time.
     pub has_probes: bool,
     /// Callers, the nearest first, with the part of the time that they have; those with most come first.
     pub from: Vec<(String, f64)>,

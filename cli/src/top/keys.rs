@@ -1,34 +1,34 @@
-//! What is typed, and what it means. The bytes are read by a thread of our own: crossterm's reader never
-//! comes back from a terminal that was closed.
+//! Keys that are typed, and their meaning. The bytes are read by a thread of our own: crossterm's reader
+//! never comes back from a terminal that was closed.
 
 use std::io::{self, Read};
 use std::sync::mpsc::Sender;
 use std::thread;
 
 use super::model::{Key, Sort};
-use super::worker::News;
+use super::worker::UiEvent;
 
-/// Hands on what is typed, until the terminal is closed, which is news as well. The thread ends with us.
-pub fn listen(news: Sender<News>) {
+/// Hands on what is typed, until the terminal is closed, which is an event as well. The thread ends with us.
+pub fn listen(events: Sender<UiEvent>) {
     thread::spawn(move || {
         let mut typed = [0; 256];
         loop {
-            let told = match io::stdin().read(&mut typed) {
+            let event = match io::stdin().read(&mut typed) {
                 Ok(0) => Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
                 Ok(length) => Ok(meaning(&typed[..length])),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => Err(error),
             };
-            let closed = told.is_err();
-            let told = told.map_or_else(News::Closed, News::Keys);
-            if news.send(told).is_err() || closed {
+            let closed = event.is_err();
+            let event = event.map_or_else(UiEvent::Closed, UiEvent::Keys);
+            if events.send(event).is_err() || closed {
                 return;
             }
         }
     });
 }
 
-/// What terminals send for a key, after ESC.
+/// The bytes that terminals send for a key, after ESC.
 const SEQUENCES: [(&[u8], Key); 18] = [
     (b"[A", Key::Up),
     (b"OA", Key::Up),

@@ -33,10 +33,10 @@ use crate::render::{self, Format, RenderOptions};
 use crate::sources;
 use model::Model;
 use screen::Screen;
-use worker::{News, watch};
+use worker::{UiEvent, watch};
 
-/// How long a key is waited for until signals and news are looked at.
-const LOOK: Duration = Duration::from_millis(100);
+/// How long a key is waited for until signals and events are looked at.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Shows live what a running JVM does: hot methods, their paths and branches, and how often they run.
 ///
@@ -84,7 +84,7 @@ enum End {
     Terminal(io::Error),
 }
 
-/// Does it.
+/// Runs `trodden top`.
 pub fn top(args: &TopArgs) -> Result<(), CliError> {
     let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() || dumb {
@@ -94,7 +94,7 @@ pub fn top(args: &TopArgs) -> Result<(), CliError> {
             args.jvm
         )));
     }
-    // All that can be wrong on this side, before the JVM is touched.
+    // Everything that can be wrong on this side, before the JVM is touched.
     let command = command(&args.profile)?;
     let places = sources::places(&args.sources)?;
     let pid = jvms::find(&args.jvm)?;
@@ -106,11 +106,11 @@ pub fn top(args: &TopArgs) -> Result<(), CliError> {
     // for it.
     let (end, last) = thread::scope(|scope| {
         let (orders, from_main) = mpsc::channel();
-        let (news, to_main) = mpsc::channel();
+        let (events, to_main) = mpsc::channel();
         let every = args.every;
-        keys::listen(news.clone());
+        keys::listen(events.clone());
         let signals = &interrupted;
-        let worker = scope.spawn(move || watch(recording, every, &news, &from_main, signals));
+        let worker = scope.spawn(move || watch(recording, every, &events, &from_main, signals));
         let end = show(&mut model, &to_main, &interrupted).unwrap_or_else(End::Terminal);
         drop(orders);
         (end, worker.join())
@@ -119,7 +119,7 @@ pub fn top(args: &TopArgs) -> Result<(), CliError> {
     finish(pid, end, last, places)
 }
 
-/// What is left to say when the view is gone.
+/// The last messages, when the view is gone.
 fn finish(pid: u32, end: End, last: Result<Profile, CliError>, places: Vec<PathBuf>) -> Result<(), CliError> {
     match end {
         End::Failed(error) => return Err(error),
@@ -142,7 +142,7 @@ fn finish(pid: u32, end: End, last: Result<Profile, CliError>, places: Vec<PathB
     Ok(())
 }
 
-/// How the agent is to be started. Rates need counts that go on, so the default is the exact counters.
+/// How the agent is to be started. Rates need counts that continue, so the default is the exact counters.
 fn command(profile: &ProfileArgs) -> Result<AgentCommand, CliError> {
     let usage = |text: String| Err(CliError::Usage(format!("error: {text}")));
     for (name, why) in [
@@ -177,22 +177,22 @@ fn command(profile: &ProfileArgs) -> Result<AgentCommand, CliError> {
 }
 
 /// Shows the view until it is left.
-fn show(model: &mut Model, news: &Receiver<News>, interrupted: &AtomicBool) -> io::Result<End> {
+fn show(model: &mut Model, events: &Receiver<UiEvent>, interrupted: &AtomicBool) -> io::Result<End> {
     let mut screen = Screen::enter()?;
     loop {
         if interrupted.load(Ordering::Relaxed) {
             return Ok(End::Interrupted);
         }
         screen.draw(model)?;
-        match news.recv_timeout(LOOK) {
-            Ok(News::Sight(sight)) => model.see(*sight),
-            Ok(News::Keys(keys)) if keys.iter().all(|key| model.press(*key)) => {}
-            Ok(News::Keys(_)) => return Ok(End::Quit),
-            Ok(News::Gone) => return Ok(End::Gone),
-            // After a signal the thread ends by itself.
-            Ok(News::Failed(_)) if interrupted.load(Ordering::Relaxed) => return Ok(End::Interrupted),
-            Ok(News::Failed(error)) => return Ok(End::Failed(error)),
-            Ok(News::Closed(error)) => return Ok(End::Terminal(error)),
+        match events.recv_timeout(POLL_INTERVAL) {
+            Ok(UiEvent::Snapshot(snapshot)) => model.see(*snapshot),
+            Ok(UiEvent::Keys(keys)) if keys.iter().all(|key| model.press(*key)) => {}
+            Ok(UiEvent::Keys(_)) => return Ok(End::Quit),
+            Ok(UiEvent::Gone) => return Ok(End::Gone),
+            // After a signal the thread ends on its own.
+            Ok(UiEvent::Failed(_)) if interrupted.load(Ordering::Relaxed) => return Ok(End::Interrupted),
+            Ok(UiEvent::Failed(error)) => return Ok(End::Failed(error)),
+            Ok(UiEvent::Closed(error)) => return Ok(End::Terminal(error)),
             // The thread that reads keys lives as long as we do.
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
         }

@@ -1,4 +1,4 @@
-//! What the view shows, and what keys do to it. Nothing here knows a terminal.
+//! The contents of the view, and the effect of keys on it. Nothing here knows a terminal.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use super::elsewhere::{Elsewhere, elsewhere};
 /// Internal class name, name and descriptor.
 pub type Names = (String, String, String);
 
-/// What a key is for.
+/// The action of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     Up,
@@ -38,7 +38,7 @@ pub enum Sort {
     Decisions,
 }
 
-/// What time is looked at.
+/// The span of time that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
     /// From the last look but one to the last one.
@@ -60,7 +60,7 @@ pub struct About {
     pub paths: u64,
     /// Decisions on them.
     pub decisions: u64,
-    /// Were all paths counted? Else these are samples of them.
+    /// True if all paths were counted. Else these are samples of them.
     pub exact: bool,
     /// The part of the CPU time that no method of the table has, 0 to 1.
     pub elsewhere: Option<f64>,
@@ -76,7 +76,7 @@ pub struct Row {
     pub short: String,
     /// Its part of the program's CPU time, 0 to 1, with that of callees that are not measured.
     pub time: Option<f64>,
-    /// The part of its own time, with all that it calls, of which it is not known which paths took it.
+    /// The part of its own time, with everything that it calls, of which it is not known which paths took it.
     pub unplaced: Option<f64>,
     /// Paths per second.
     pub executions: Option<f64>,
@@ -85,7 +85,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Is it the row of the time that no other row has?
+    /// Returns true for the row of the time that no other row has.
     pub fn is_elsewhere(&self) -> bool {
         self.names.1.is_empty()
     }
@@ -102,8 +102,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// Of a profile, whose seconds are the span.
-    pub fn of(profile: &Profile) -> Table {
+    /// The table of a profile, whose seconds are the span.
+    pub fn from_profile(profile: &Profile) -> Table {
         let Ok(report) = Report::new(profile, &ReportOptions::default()) else {
             // Only options can be wrong.
             return Table::default();
@@ -111,7 +111,7 @@ impl Table {
         let view = report.view();
         let seconds = profile.run.seconds;
         let rate = |count: u64| (seconds > 0.0).then(|| count as f64 / seconds);
-        // Classes of one name, of several loaders, have one row: samples do not tell them apart.
+        // Classes of one name, of several loaders, have one row: samples do not distinguish them.
         let mut together: BTreeMap<Names, (&MethodView, u64, u64)> = BTreeMap::new();
         for method in &view.methods {
             let map = method.map;
@@ -129,7 +129,7 @@ impl Table {
                 title: printable(&method.title()).into_owned(),
                 short: printable(&method.short_name()).into_owned(),
                 names,
-                // Without a sample of its own it has no time that could be told from none.
+                // Without a sample of its own it has no time that could be distinguished from none.
                 time: sampled.then(|| method.time.as_ref().map_or(0.0, |time| time.share)),
                 unplaced: (method.time.as_ref())
                     .filter(|time| time.divided.ns > 0)
@@ -185,22 +185,22 @@ impl Table {
     }
 }
 
-/// What one look at the JVM found.
+/// The state of the JVM at one moment.
 #[derive(Clone, Debug)]
-pub struct Sight {
+pub struct Snapshot {
     all: (Table, Arc<Profile>),
     recent: Option<(Table, Arc<Profile>)>,
 }
 
-impl Sight {
-    /// Of a dump, and of the one before.
-    pub fn new(profile: Arc<Profile>, before: Option<&Profile>) -> Sight {
+impl Snapshot {
+    /// The snapshot of a dump, and of the one before.
+    pub fn new(profile: Arc<Profile>, before: Option<&Profile>) -> Snapshot {
         let recent = before.map(|before| {
             let since = profile.since(before);
-            (Table::of(&since), Arc::new(since))
+            (Table::from_profile(&since), Arc::new(since))
         });
-        Sight {
-            all: (Table::of(&profile), profile),
+        Snapshot {
+            all: (Table::from_profile(&profile), profile),
             recent,
         }
     }
@@ -219,7 +219,7 @@ impl Sight {
 pub struct Opened {
     pub names: Names,
     pub title: String,
-    /// What is known of it in the span; none if it did not run.
+    /// Its row in the span; none if it did not run.
     pub row: Option<Row>,
     pub method: OneMethod,
     /// The first line that is shown.
@@ -227,13 +227,13 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Is it the time that no row has?
+    /// Returns true for the time that no row has.
     pub fn is_elsewhere(&self) -> bool {
         self.names.1.is_empty()
     }
 }
 
-/// All that the view shows.
+/// Everything that the view shows.
 #[derive(Debug)]
 pub struct Model {
     pub pid: u32,
@@ -244,19 +244,19 @@ pub struct Model {
     pub help: bool,
     /// The selected row.
     pub selected: usize,
-    /// Rows that fit: told by who draws.
+    /// Rows that fit: set when it is drawn.
     pub page: usize,
     pub opened: Option<Opened>,
     /// Which method is selected, once one was chosen: it keeps the selection when ranks change.
     chosen: Option<Names>,
     sources: Vec<PathBuf>,
-    shown: Option<Sight>,
-    /// What came while frozen.
-    newer: Option<Sight>,
+    shown: Option<Snapshot>,
+    /// The latest snapshot that came while frozen.
+    newer: Option<Snapshot>,
 }
 
 impl Model {
-    /// Of a process, with what it runs.
+    /// The view of a process, with the name of its program.
     pub fn new(pid: u32, name: &str, sources: Vec<PathBuf>) -> Self {
         Model {
             pid,
@@ -287,25 +287,25 @@ impl Model {
         Some(self.shown.as_ref()?.all.0.about.seconds)
     }
 
-    /// Is the last interval shown, and was nothing recorded in it? Someone else has stopped the profiler
-    /// then.
+    /// Returns true if the last interval is shown, and nothing was recorded in it. Then the profiler was
+    /// stopped from elsewhere.
     pub fn stands_still(&self) -> bool {
         let recent = self.shown.as_ref().and_then(|shown| shown.recent.as_ref());
         recent.is_some_and(|(table, _)| table.about.seconds <= 0.0)
     }
 
-    /// Takes news.
-    pub fn see(&mut self, sight: Sight) {
+    /// Takes in a snapshot.
+    pub fn see(&mut self, snapshot: Snapshot) {
         match self.frozen {
-            true => self.newer = Some(sight),
+            true => self.newer = Some(snapshot),
             false => {
-                self.shown = Some(sight);
+                self.shown = Some(snapshot);
                 self.renew();
             }
         }
     }
 
-    /// Does what a key says. Returns whether to go on.
+    /// Executes a key's action. Returns false if the view is to be left.
     pub fn press(&mut self, key: Key) -> bool {
         match key {
             Key::Quit => return false,
@@ -352,7 +352,7 @@ impl Model {
             None => {
                 let Some(table) = self.table() else { return };
                 let at = moved(self.selected).min(table.rows.len().saturating_sub(1));
-                // On the first rank it is the rank that is selected, whoever has it.
+                // On the first rank it is the rank that is selected, whichever method has it.
                 let chosen = table.rows.get(at).filter(|_| at > 0);
                 self.chosen = chosen.map(|row| row.names.clone());
                 self.selected = at;
@@ -377,7 +377,7 @@ impl Model {
         self.renew();
     }
 
-    /// Ranks anew, finds the selected method again, and what there is to say about the open one.
+    /// Ranks again, finds the selected method again, and the report of the open one.
     fn renew(&mut self) {
         let Some(shown) = &mut self.shown else { return };
         let (table, profile) = shown.span(self.span);

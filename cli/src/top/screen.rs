@@ -1,4 +1,4 @@
-//! The terminal while the view is shown; as it was before when dropped, or when something panics.
+//! The terminal while the view is shown; restored when dropped, or when something panics.
 
 use std::io::{self, Stdout};
 use std::mem;
@@ -52,7 +52,7 @@ impl Drop for Screen {
     }
 }
 
-/// As far as it is still there.
+/// Restores the terminal, if it is still there.
 fn give_back() {
     let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();

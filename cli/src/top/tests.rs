@@ -11,7 +11,7 @@ use trodden_profile::{
 };
 
 use super::draw::draw;
-use super::model::{Key, Model, Sight, Sort, Span};
+use super::model::{Key, Model, Snapshot, Sort, Span};
 
 /// `if` with two ways.
 fn fork(name: &str) -> MethodMap {
@@ -129,14 +129,14 @@ fn looks() -> [Arc<Profile>; 3] {
 fn model() -> Model {
     let [first, second, _] = looks();
     let mut model = Model::new(4711, "acme.Shop", Vec::new());
-    model.see(Sight::new(Arc::clone(&first), None));
-    model.see(Sight::new(second, Some(&first)));
+    model.see(Snapshot::new(Arc::clone(&first), None));
+    model.see(Snapshot::new(second, Some(&first)));
     model
 }
 
-fn third() -> Sight {
+fn third() -> Snapshot {
     let [_, second, third] = looks();
-    Sight::new(third, Some(&second))
+    Snapshot::new(third, Some(&second))
 }
 
 /// Names of the methods, in the order in which they are shown.
@@ -195,7 +195,7 @@ fn what_is_not_known_is_not_shown_as_zero() {
     let mut model = Model::new(1, "x", Vec::new());
     assert!(model.table().is_none());
     assert!(screen(&mut model).contains("waiting for the first counts"));
-    model.see(Sight::new(Arc::new(profile), None));
+    model.see(Snapshot::new(Arc::new(profile), None));
     let row = &model.table().unwrap().rows[0];
     assert_eq!((row.time, row.executions, row.decisions), (None, None, None));
     let shown = screen(&mut model);
@@ -300,7 +300,7 @@ fn a_profiler_that_another_command_stopped_is_told() {
     let [_, second, _] = looks();
     let mut model = model();
     assert!(!model.stands_still());
-    model.see(Sight::new(Arc::clone(&second), Some(&second)));
+    model.see(Snapshot::new(Arc::clone(&second), Some(&second)));
     assert!(model.stands_still());
     assert!(screen(&mut model).contains("NOT RECORDING"));
 }
@@ -384,7 +384,7 @@ fn server() -> Arc<Profile> {
 #[test]
 fn time_elsewhere_is_opened() {
     let mut model = Model::new(1, "Server", Vec::new());
-    model.see(Sight::new(server(), None));
+    model.see(Snapshot::new(server(), None));
     let table = model.table().unwrap();
     assert_eq!(
         (table.rows[0].is_elsewhere(), table.rows[0].time),

@@ -9,17 +9,17 @@ use std::time::{Duration, Instant};
 
 use trodden_profile::Profile;
 
-use super::model::{Key, Sight};
+use super::model::{Key, Snapshot};
 use crate::attach::recording::Recording;
 use crate::error::CliError;
 
-/// How often is it looked whether the JVM is still there?
-const LOOK: Duration = Duration::from_millis(100);
+/// Interval of checks that the JVM is still there.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What the view is told.
-pub enum News {
-    /// What was found until now.
-    Sight(Box<Sight>),
+/// An event for the view.
+pub enum UiEvent {
+    /// The state of the JVM now.
+    Snapshot(Box<Snapshot>),
     /// The JVM has ended.
     Gone,
     /// It does not answer.
@@ -30,13 +30,13 @@ pub enum News {
     Closed(io::Error),
 }
 
-/// Tells that nobody asks any more, if that was not told: after a panic.
-struct LastWord<'a>(&'a Sender<News>);
+/// Reports the end of this thread, if it was not reported: after a panic.
+struct LastWord<'a>(&'a Sender<UiEvent>);
 
 impl Drop for LastWord<'_> {
     fn drop(&mut self) {
         let why = "the thread that asks the JVM has ended".to_owned();
-        let _ = self.0.send(News::Failed(CliError::Failed(why)));
+        let _ = self.0.send(UiEvent::Failed(CliError::Failed(why)));
     }
 }
 
@@ -45,20 +45,20 @@ impl Drop for LastWord<'_> {
 pub fn watch(
     mut recording: Recording,
     every: Duration,
-    news: &Sender<News>,
+    events: &Sender<UiEvent>,
     orders: &Receiver<()>,
     interrupted: &AtomicBool,
 ) -> Result<Profile, CliError> {
-    let _last_word = LastWord(news);
+    let _last_word = LastWord(events);
     let mut last: Option<Arc<Profile>> = None;
     'asking: loop {
         let asked = Instant::now();
-        // Nobody listens any more: that is seen below.
-        let tell = |one: News| drop(news.send(one));
+        // A view that does not listen any more is noticed below.
+        let send = |one: UiEvent| drop(events.send(one));
         match recording.dump() {
             Ok(profile) => {
                 let profile = Arc::new(profile);
-                tell(News::Sight(Box::new(Sight::new(
+                send(UiEvent::Snapshot(Box::new(Snapshot::new(
                     Arc::clone(&profile),
                     last.as_deref(),
                 ))));
@@ -66,13 +66,13 @@ pub fn watch(
             }
             Err(_) if !recording.is_alive() => break,
             Err(error) => {
-                tell(News::Failed(error));
+                send(UiEvent::Failed(error));
                 break;
             }
         }
         loop {
             let left = every.saturating_sub(asked.elapsed());
-            match orders.recv_timeout(left.min(LOOK)) {
+            match orders.recv_timeout(left.min(POLL_INTERVAL)) {
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(()) | Err(RecvTimeoutError::Disconnected) => break 'asking,
             }
@@ -87,7 +87,7 @@ pub fn watch(
     let gone = !recording.is_alive();
     let stopped = recording.stop();
     if gone {
-        let _ = news.send(News::Gone);
+        let _ = events.send(UiEvent::Gone);
     }
     match (stopped, last) {
         // Killed, it has left no last words.

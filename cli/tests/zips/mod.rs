@@ -56,7 +56,7 @@ pub fn class_of_version(name: &str, major: u16) -> Vec<u8> {
     out
 }
 
-/// An entry to be. What is told of it need not be true.
+/// An entry to be. Its headers need not be true.
 #[derive(Clone)]
 pub struct File {
     pub name: String,

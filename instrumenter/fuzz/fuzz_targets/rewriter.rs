@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use trodden_instrumenter::{
-    BesidesCalls, ClassIds, EventProbes, Filter, Guide, InstrumentOptions, Instrumenter, Preparation, ProbeKind, Probes, round_trip,
+    CallWeight, ClassIds, EventProbes, Filter, Guide, InstrumentOptions, Instrumenter, Preparation, ProbeKind, Probes, round_trip,
 };
 use trodden_profile::{ClassProfile, MethodCounts, Profile, Skipped};
 
@@ -34,9 +34,9 @@ fuzz_target!(|input: &[u8]| {
     let ids = ClassIds::new(u32::from(settings) << 10, u32::from(settings) << 12);
     for kind in ProbeKind::ALL {
         let calls = match settings >> 3 & 3 {
-            0 => EventProbes::Calls(BesidesCalls::Nothing),
-            1 => EventProbes::Calls(BesidesCalls::Time),
-            2 => EventProbes::Calls(BesidesCalls::PathsToCalls),
+            0 => EventProbes::Calls(CallWeight::Nothing),
+            1 => EventProbes::Calls(CallWeight::Time),
+            2 => EventProbes::Calls(CallWeight::PathsToCalls),
             _ => EventProbes::CallBursts,
         };
         let probes = match kind {
@@ -61,7 +61,7 @@ fuzz_target!(|input: &[u8]| {
         let without_sites = prepared.skipped().iter().filter(|s| s.reason.starts_with(Skipped::NO_CALL_SITES));
         assert_eq!(without_places, without_sites.count());
         assert!(codes.iter().all(|c| c.pc_map.is_sorted()));
-        // A method with a broken debug table stays as it was, and is still broken.
+        // A method with a broken debug table stays unchanged, and is still broken.
         if round_trip(bytes).is_ok_and(|same| same == bytes) {
             let again = round_trip(&emitted).expect("what was emitted can be read");
             assert!(again == emitted, "the emitted class changes in a round trip");

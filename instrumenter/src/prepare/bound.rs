@@ -1,4 +1,4 @@
-//! How large a method can become at most, told without writing it.
+//! An upper bound of a method's size with probes, found without writing it.
 
 use trodden_numbering::{FlowGraph, Plan};
 use trodden_profile::{BlockExit, MethodMap};
@@ -9,7 +9,7 @@ use crate::classfile::class::Class;
 use crate::classfile::frames::initial_locals;
 use crate::probes::CutPaths;
 
-/// Longest register update: `wide iload; ldc_w; iadd; wide istore`, and a goto to the block it stands before.
+/// Longest register update: `wide iload; ldc_w; iadd; wide istore`, and a goto to the block behind it.
 const UPDATE: usize = 4 + 3 + 1 + 4 + 3;
 /// Longest path end: `wide lload; wide iload; ldc_w; wide iload; invokestatic`.
 const PATH_END: usize = 4 + 4 + 3 + 4 + 3;
@@ -32,7 +32,8 @@ pub const SHIM_CONSTANTS: usize = 44;
 /// Most locals for which frames are surely no longer than can be written.
 const FEW_LOCALS: u16 = 256;
 
-/// Does the method fit with probes, whatever they are? `false` means: write it to see.
+/// Returns true if the method fits with probes, whatever they are; false if that shows only when it is
+/// written.
 pub fn fits(class: &Class, candidate: &Candidate, map: &MethodMap) -> bool {
     let descriptor = class.methods[candidate.index].descriptor;
     let old = candidate.code.len() as usize;

@@ -18,12 +18,13 @@ use crate::rewrite::RewriteScratch;
 /// are hot (`FreqInlineSize`).
 const LIMITS: [u32; 2] = [35, 325];
 
-/// Can a method of so many bytes be within a limit at all?
+/// Returns true if a method with `code_length` bytes of code can be within a limit at all.
 pub fn matters(code_length: u32) -> bool {
     code_length <= LIMITS[LIMITS.len() - 1]
 }
 
-/// Of methods that guided numbers would push over one of the limits, and others not, takes those others.
+/// Takes the numbers without a guide for methods that guided numbers would push over one of the limits, and
+/// others would not.
 pub fn keep<'a>(
     options: &InstrumentOptions,
     class: &Class<'a>,
@@ -38,7 +39,7 @@ pub fn keep<'a>(
     let graphs = graph_layout(methods);
     let mut pool = PoolBuilder::new(&class.pool);
     if mark(options, &mut pool).is_err() {
-        // Whoever asks whether it fits will say so.
+        // The check of whether it fits will report it.
         return;
     }
     let mut written = Vec::new();

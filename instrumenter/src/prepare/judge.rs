@@ -1,4 +1,4 @@
-//! Can a method carry probes?
+//! The decision whether a method can carry probes.
 
 use trodden_numbering::{CoveragePlan, FlowGraph, NumberingOptions, Plan};
 use trodden_profile::{BlockExit, MethodMap};
@@ -29,7 +29,7 @@ const MAX_ADDED_LOCALS: u16 = 5;
 /// Stack slots the probes of any strategy may need.
 const MAX_ADDED_STACK: u16 = 6;
 
-/// What became of a method.
+/// The outcome for a method.
 #[expect(
     clippy::large_enum_variant,
     reason = "lives for a moment, on the stack; a box would cost an allocation per method"
@@ -37,7 +37,7 @@ const MAX_ADDED_STACK: u16 = 6;
 pub enum Verdict<'a> {
     /// It takes probes.
     Takes(Candidate<'a>, MethodMap),
-    /// Only one path: nothing to tell apart.
+    /// Only one path: nothing to distinguish.
     Trivial,
     /// It is left alone.
     Skip(SkipReason),
@@ -94,7 +94,7 @@ pub fn judge<'a>(
     };
     let measured = options.guide.as_ref().and_then(|guide| {
         let (name, descriptor) = (decode(method.name), decode(method.descriptor));
-        guide.of(class_name, &name, &descriptor, &cfg.blocks, &cfg.graph)
+        guide.weights(class_name, &name, &descriptor, &cfg.blocks, &cfg.graph)
     });
     let numbered = match measured {
         Some(measured) => numbering.number_measured(&cfg.graph, &hints, measured, &numbering_options),
@@ -157,7 +157,7 @@ pub fn judge<'a>(
     let shape = options
         .shapes
         .then(|| shape(&class.pool, &code, &blocks, &graph, shape_scratch));
-    let (lines, inlined) = lines.of(class, &code)?;
+    let (lines, inlined) = lines.read(class, &code)?;
     let map = MethodMap {
         name: decode(method.name).into_owned(),
         descriptor: decode(method.descriptor).into_owned(),
@@ -170,7 +170,7 @@ pub fn judge<'a>(
         unobserved: unobserved(&plan),
         shape,
     };
-    let calls = if probes.tells_call_sites() {
+    let calls = if probes.reports_call_sites() {
         count_calls(&code)
     } else {
         0
@@ -204,7 +204,7 @@ pub fn judge<'a>(
     Ok(Verdict::Takes(candidate, map))
 }
 
-/// Does an activation end at most one path?
+/// Returns true if an activation ends at most one path.
 pub fn one_end(map: &MethodMap) -> bool {
     // A throw may be caught in the same activation, whose next path starts there.
     let throws_to_itself =

@@ -1,5 +1,5 @@
 //! Source lines of a method's code. What Kotlin has inlined gets the line of the call: the numbers that the
-//! class file has for it lie behind the end of the file.
+//! class file has for it are past the end of the file.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::classfile::code::Code;
 use crate::classfile::reader::Read;
 use crate::classfile::source_map::{Origin, SourceMap};
 
-/// What the class says about line numbers of inlined code.
+/// The line numbers of inlined code that the class states.
 #[derive(Debug)]
 pub struct Lines<'t> {
     map: SourceMap<'t>,
@@ -39,14 +39,14 @@ impl<'t> Lines<'t> {
     }
 
     /// The lines of a method, and which of its code was inlined.
-    pub fn of(&mut self, class: &Class, code: &Code) -> Read<(Vec<LineEntry>, Vec<InlinedCode>)> {
+    pub fn read(&mut self, class: &Class, code: &Code) -> Read<(Vec<LineEntry>, Vec<InlinedCode>)> {
         let mut lines = table(class, code)?;
         if self.map.is_empty() {
             return Ok((lines, Vec::new()));
         }
         let mut pieces = Vec::new();
         let own = lines.iter().find(|entry| self.map.inlined(entry.line).is_none());
-        // Of a call whose line is not told, the line of the code in front of it.
+        // For a call whose line is not known, the line of the code in front of it.
         let mut line = own.map(|entry| entry.line);
         for at in 0..lines.len() {
             let LineEntry { bci, line: number } = lines[at];

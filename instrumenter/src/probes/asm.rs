@@ -119,7 +119,7 @@ impl<'b, 'p, 'a> Asm<'b, 'p, 'a> {
         self.call_shim(ShimMethod::IsShim)?; // … is
         self.out.extend_from_slice(&[op::IFEQ, 0, 7, op::LDC_W]);
         put_u2(self.out, class); // … class
-        // A frame at the instruction behind this one is nobody else's.
+        // No other frame can be at the instruction behind this one.
         self.out.extend_from_slice(&[op::ARETURN, op::NOP]);
         Ok(())
     }

@@ -11,10 +11,10 @@ use super::events::upper;
 use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
 use crate::classfile::pool::PoolFull;
 
-/// Tells calls and returns while there is a burst.
+/// Reports calls and returns while there is a burst.
 #[derive(Debug)]
 pub struct BurstProbes {
-    /// Are call sites told?
+    /// True if call sites are reported.
     sites: bool,
 }
 
@@ -28,7 +28,7 @@ impl ProbeStrategy for BurstProbes {
     }
 
     fn enter(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
-        // The JVM runs initialisers by itself: no call is under way there.
+        // The JVM runs initialisers on its own: no call is in progress there.
         let callee = if method.is_initialiser {
             ShimMethod::Initialises
         } else {
@@ -41,7 +41,7 @@ impl ProbeStrategy for BurstProbes {
     fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull> {
         match end {
             PathEnd::Return => self.unwound(method, asm),
-            // The activation ends in its own handler, or goes on in another one.
+            // The activation ends in its own handler, or continues in another one.
             PathEnd::Throw | PathEnd::Restart => Ok(()),
         }
     }
@@ -54,7 +54,7 @@ impl ProbeStrategy for BurstProbes {
         true
     }
 
-    fn tells_call_sites(&self) -> bool {
+    fn reports_call_sites(&self) -> bool {
         self.sites
     }
 

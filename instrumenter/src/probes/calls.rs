@@ -1,15 +1,15 @@
-//! `events` with call sites: every activation tells where it was called from and, however it ends, that it
+//! `events` with call sites: every activation reports where it was called from and, however it ends, that it
 //! ended.
 //!
 //! The thread's block has a *call word*: how many activations are open, and the bytecode index of the call
-//! that is under way (`Trodden.enterFrom` has the details). A method takes the word as it finds it at entry
+//! that is in progress (`Trodden.enterFrom` has the details). A method takes the word as it finds it at entry
 //! (the caller's), keeps it in a local, and puts it back when it ends, so that whatever the caller calls next
 //! finds it again: also code without probes that calls back several times. In front of each of its own calls
 //! the method writes its own depth and the call's index.
 //!
 //! An exception that leaves the method is caught by a handler behind its code, which ends the activation in
 //! the same way and throws it on. Without it, code without probes that catches the exception and then calls
-//! something would be told apart from the activation that has ended by nobody.
+//! something could not be distinguished from the activation that has ended.
 //!
 //! Probes in front of calls are most of the code that is added. Where they do not fit, the method goes
 //! without: its entry has left the word without a call site, which is what its callees then find.
@@ -20,49 +20,46 @@ use super::events::upper;
 use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
 use crate::classfile::frames::VerificationType;
 use crate::classfile::pool::PoolFull;
-use crate::options::BesidesCalls;
+use crate::options::CallWeight;
 
 /// Appends beginnings with their call sites, and ends.
 #[derive(Debug)]
 pub struct Calls {
-    besides: BesidesCalls,
-    /// Are call sites reported?
+    weight: CallWeight,
+    /// True if call sites are reported.
     sites: bool,
 }
 
-/// The two strategies that report the same besides calls.
+/// The two strategies with the same data per call.
 struct Forms {
     with_call_sites: Calls,
     without: Calls,
 }
 
-const fn forms(besides: BesidesCalls) -> Forms {
+const fn forms(weight: CallWeight) -> Forms {
     Forms {
-        with_call_sites: Calls { besides, sites: true },
-        without: Calls {
-            besides,
-            sites: false,
-        },
+        with_call_sites: Calls { weight, sites: true },
+        without: Calls { weight, sites: false },
     }
 }
 
-static CALLS: Forms = forms(BesidesCalls::Nothing);
-static CALLS_AND_PATHS: Forms = forms(BesidesCalls::Paths);
-static CALLS_AND_PATHS_TO_THEM: Forms = forms(BesidesCalls::PathsToCalls);
-static TIMED_CALLS: Forms = forms(BesidesCalls::Time);
+static CALLS: Forms = forms(CallWeight::Nothing);
+static CALLS_AND_PATHS: Forms = forms(CallWeight::Paths);
+static CALLS_AND_PATHS_TO_THEM: Forms = forms(CallWeight::PathsToCalls);
+static TIMED_CALLS: Forms = forms(CallWeight::Time);
 
-fn forms_of(besides: BesidesCalls) -> &'static Forms {
-    match besides {
-        BesidesCalls::Nothing => &CALLS,
-        BesidesCalls::Paths => &CALLS_AND_PATHS,
-        BesidesCalls::PathsToCalls => &CALLS_AND_PATHS_TO_THEM,
-        BesidesCalls::Time => &TIMED_CALLS,
+fn forms_of(weight: CallWeight) -> &'static Forms {
+    match weight {
+        CallWeight::Nothing => &CALLS,
+        CallWeight::Paths => &CALLS_AND_PATHS,
+        CallWeight::PathsToCalls => &CALLS_AND_PATHS_TO_THEM,
+        CallWeight::Time => &TIMED_CALLS,
     }
 }
 
 /// The strategy that reports calls with their call sites.
-pub fn with_call_sites(besides: BesidesCalls) -> &'static Calls {
-    &forms_of(besides).with_call_sites
+pub fn with_call_sites(weight: CallWeight) -> &'static Calls {
+    &forms_of(weight).with_call_sites
 }
 
 impl Calls {
@@ -79,9 +76,9 @@ impl Calls {
 
 impl ProbeStrategy for Calls {
     fn stack(&self) -> u16 {
-        match self.besides {
-            BesidesCalls::PathsToCalls => 7,
-            BesidesCalls::Nothing | BesidesCalls::Paths | BesidesCalls::Time => 6,
+        match self.weight {
+            CallWeight::PathsToCalls => 7,
+            CallWeight::Nothing | CallWeight::Paths | CallWeight::Time => 6,
         }
     }
 
@@ -91,14 +88,14 @@ impl ProbeStrategy for Calls {
 
     fn enter(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         let slot = self.block_slot(method);
-        // The JVM runs initialisers by itself, wherever a class is used first: no call is under way there.
-        let enter = match (self.besides, method.is_initialiser) {
-            (BesidesCalls::Nothing | BesidesCalls::Paths, false) => ShimMethod::EnterFrom,
-            (BesidesCalls::Nothing | BesidesCalls::Paths, true) => ShimMethod::Initialise,
-            (BesidesCalls::PathsToCalls, false) => ShimMethod::EnterAlong,
-            (BesidesCalls::PathsToCalls, true) => ShimMethod::InitialiseAlong,
-            (BesidesCalls::Time, false) => ShimMethod::EnterTimed,
-            (BesidesCalls::Time, true) => ShimMethod::InitialiseTimed,
+        // The JVM runs initialisers on its own, wherever a class is used first: no call is in progress there.
+        let enter = match (self.weight, method.is_initialiser) {
+            (CallWeight::Nothing | CallWeight::Paths, false) => ShimMethod::EnterFrom,
+            (CallWeight::Nothing | CallWeight::Paths, true) => ShimMethod::Initialise,
+            (CallWeight::PathsToCalls, false) => ShimMethod::EnterAlong,
+            (CallWeight::PathsToCalls, true) => ShimMethod::InitialiseAlong,
+            (CallWeight::Time, false) => ShimMethod::EnterTimed,
+            (CallWeight::Time, true) => ShimMethod::InitialiseTimed,
         };
         asm.call_shim(ShimMethod::Events)?; // … block
         asm.lstore(slot); // …
@@ -110,9 +107,9 @@ impl ProbeStrategy for Calls {
     }
 
     fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull> {
-        let (kind, callee) = match (self.besides == BesidesCalls::Paths, end) {
+        let (kind, callee) = match (self.weight == CallWeight::Paths, end) {
             (false, PathEnd::Return) => return self.unwound(method, asm),
-            // The activation ends in its own handler, or goes on in another one.
+            // The activation ends in its own handler, or continues in another one.
             (false, PathEnd::Throw | PathEnd::Restart) => return Ok(()),
             (true, PathEnd::Return) => (Kind::LastPath, ShimMethod::LastPathOf),
             (true, PathEnd::Throw | PathEnd::Restart) => (Kind::PathEnd, ShimMethod::PathOf),
@@ -124,11 +121,11 @@ impl ProbeStrategy for Calls {
     }
 
     fn keeps_register(&self) -> bool {
-        match self.besides {
-            BesidesCalls::Paths => true,
+        match self.weight {
+            CallWeight::Paths => true,
             // Nothing but probes in front of calls reads it.
-            BesidesCalls::PathsToCalls => self.sites,
-            BesidesCalls::Nothing | BesidesCalls::Time => false,
+            CallWeight::PathsToCalls => self.sites,
+            CallWeight::Nothing | CallWeight::Time => false,
         }
     }
 
@@ -136,13 +133,13 @@ impl ProbeStrategy for Calls {
         true
     }
 
-    fn tells_call_sites(&self) -> bool {
+    fn reports_call_sites(&self) -> bool {
         self.sites
     }
 
     fn without_call_sites(&self) -> Option<&'static dyn ProbeStrategy> {
         self.sites
-            .then(|| &forms_of(self.besides).without as &dyn ProbeStrategy)
+            .then(|| &forms_of(self.weight).without as &dyn ProbeStrategy)
     }
 
     fn caught(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
@@ -154,7 +151,7 @@ impl ProbeStrategy for Calls {
     fn call(&self, method: &ProbedMethod, bci: u32, asm: &mut Asm) -> Result<(), PoolFull> {
         self.load(method, asm); // … block caller
         asm.push(bci as i32)?; // … block caller bci
-        if self.besides == BesidesCalls::PathsToCalls {
+        if self.weight == CallWeight::PathsToCalls {
             asm.push_id(upper(Kind::Prefix, method))?; // … block caller bci upper
             asm.iload(method.register); // … block caller bci upper register
             return asm.call_shim(ShimMethod::CallAlong); // …
@@ -165,10 +162,10 @@ impl ProbeStrategy for Calls {
     fn unwound(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         self.load(method, asm); // … block caller
         asm.push_id(upper(Kind::Exit, method))?; // … block caller upper
-        let exit = match self.besides {
-            BesidesCalls::Nothing | BesidesCalls::Paths => ShimMethod::Exit,
-            BesidesCalls::PathsToCalls => ShimMethod::ExitAlong,
-            BesidesCalls::Time => ShimMethod::ExitTimed,
+        let exit = match self.weight {
+            CallWeight::Nothing | CallWeight::Paths => ShimMethod::Exit,
+            CallWeight::PathsToCalls => ShimMethod::ExitAlong,
+            CallWeight::Time => ShimMethod::ExitTimed,
         };
         asm.call_shim(exit) // …
     }

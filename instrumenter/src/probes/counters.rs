@@ -13,13 +13,13 @@ use crate::rewrite::cuts::COUNTED;
 /// Counts each path end in per-thread slots.
 #[derive(Debug)]
 pub struct Counters {
-    /// Are paths counted that an exception cuts off?
+    /// True if paths are counted that an exception cuts off.
     cut_paths: bool,
-    /// Must the register be listed in the LocalVariableTable, where there is one?
+    /// True if the register must be listed in the LocalVariableTable, where there is one.
     register_is_visible: bool,
 }
 
-/// Does the method keep the address of its slots in a local?
+/// Returns true if the method keeps the address of its slots in a local.
 fn keeps_address(method: &ProbedMethod) -> bool {
     method.counter_base.is_some() && !method.one_end
 }
@@ -48,14 +48,14 @@ impl ProbeStrategy for Counters {
         address_slot(method) + 2 * u16::from(keeps_address(method))
     }
 
-    fn cut(&self, method: &ProbedMethod, goes_on: bool, asm: &mut Asm) -> Result<(), PoolFull> {
+    fn cut(&self, method: &ProbedMethod, continues: bool, asm: &mut Asm) -> Result<(), PoolFull> {
         asm.push_id(method.method_id.0)?; // … method
         asm.iload(method.register); // … method register
         match method.cut_paths {
             CutPaths::BlockKept => asm.iload(self.block_local(method)), // … method register block
             CutPaths::OneBlock | CutPaths::None => asm.push(0)?,        // … method register block
         }
-        if goes_on {
+        if continues {
             // First: should the call find no stack, it is not tried again.
             asm.set(self.block_local(method), COUNTED)?; // … method register block
         }

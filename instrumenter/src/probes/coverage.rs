@@ -1,4 +1,4 @@
-//! `coverage`: a byte for each place that tells what ran, set once.
+//! `coverage`: a byte for each probe, set once when execution passes it.
 //!
 //! The shim keeps the bytes in arrays that the compilers take for constant where they are not 0 (`@Stable`):
 //! what has been passed before code is compiled is not in the compiled code any more, and nothing has to be
@@ -39,7 +39,7 @@ impl ProbeStrategy for Coverage {
     }
 }
 
-/// Where the methods of a class have their probes, and what these tell.
+/// The probes of the methods of a class, and what they imply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClassCoverage {
     /// Per method of the path map.

@@ -15,11 +15,11 @@ use crate::classfile::pool::PoolFull;
 /// Appends events.
 #[derive(Debug)]
 pub struct Events {
-    /// Are beginnings and ends of activations among them?
+    /// True if beginnings and ends of activations are among them.
     activations: bool,
-    /// May a method that ends one path per activation say so in one word?
+    /// True if a method that ends one path per activation may say so in one word.
     only_paths: bool,
-    /// Are path ends skipped that no analysis has asked for?
+    /// True if path ends are skipped that no analysis has asked for.
     skips: bool,
 }
 
@@ -43,7 +43,7 @@ pub static NESTED_ACTIVATIONS: Events = Events {
     ..PATHS
 };
 
-/// What an activation keeps.
+/// The local that an activation keeps.
 enum Keeps {
     /// Nothing: it says all in one word.
     Nothing,
@@ -138,5 +138,5 @@ impl ProbeStrategy for Events {
     }
 }
 
-/// Ids have room in words.
+/// Every id fits into a word.
 const _: () = assert!(Word::head(Kind::OnlyPath, trodden_profile::events::MAX_METHOD).is_some());

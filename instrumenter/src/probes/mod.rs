@@ -1,5 +1,5 @@
-//! What a probe does. Where probes go is the plan's matter (`trodden_numbering::Plan`), how code is moved the
-//! rewriter's; a strategy only says which bytes stand at method entry and at a path end.
+//! The code of probes. Where probes go is the plan's matter (`trodden_numbering::Plan`), how code is moved
+//! the rewriter's; a strategy only says which bytes are inserted at method entry and at a path end.
 
 mod asm;
 mod bursts;
@@ -24,7 +24,7 @@ use crate::classfile::pool::PoolFull;
 use crate::ids::{CounterSlot, MethodId};
 use crate::options::{EventProbes, InstrumentOptions, Probes};
 
-/// What a strategy may know about the method it is asked about.
+/// The properties of a method that a strategy may use.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbedMethod<'m> {
     /// First counter slot of the class.
@@ -38,18 +38,18 @@ pub struct ProbedMethod<'m> {
     pub begun: Option<u32>,
     /// Local variable slot of the path register. Slots after it are the strategy's own.
     pub register: u16,
-    /// Does an activation end at most one path (no loop, no cut)?
+    /// True if an activation ends at most one path (no loop, no cut).
     pub one_end: bool,
-    /// Is it a class or interface initialiser?
+    /// True for a class or interface initialiser.
     pub is_initialiser: bool,
-    /// What is done about paths that an exception cuts off.
+    /// The treatment of paths that an exception cuts off.
     pub cut_paths: CutPaths,
     /// Where its structure graphs have their slots, counted from the class's first; empty for probes that are
     /// not about them.
     pub graphs: &'m [GraphSlots],
 }
 
-/// What a method does about paths that an exception cuts off.
+/// How a method treats paths that an exception cuts off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CutPaths {
     /// Nothing: it was not asked for, or nothing in the method throws.
@@ -61,7 +61,7 @@ pub enum CutPaths {
     OneBlock,
 }
 
-/// What ends a path.
+/// The event that ends a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathEnd {
     /// A header or a cut: the next path starts at once.
@@ -99,37 +99,38 @@ pub trait ProbeStrategy: Debug + Send + Sync {
     /// Emitted where a path ends and the register holds its number (plus base).
     fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull>;
 
-    /// Is there a path register? If not, the strategy's own locals begin at its slot, and no path is
-    /// numbered.
+    /// Returns true if there is a path register. If not, the strategy's own locals begin at its slot, and no
+    /// path is numbered.
     fn keeps_register(&self) -> bool {
         true
     }
 
-    /// Does it want methods without branches too, a probe in front of each call, and one where an exception
-    /// leaves the method?
+    /// Returns true if it wants methods without branches too, a probe in front of each call, and one where an
+    /// exception leaves the method.
     fn sees_calls(&self) -> bool {
         false
     }
 
-    /// Does it tell where each call stands? Else, if it [`sees_calls`](Self::sees_calls), callees are told
-    /// without call sites, and nothing is put in front of calls.
-    fn tells_call_sites(&self) -> bool {
+    /// Returns true if it reports call sites. Else, if it [`sees_calls`](Self::sees_calls), callees are
+    /// reported without call sites, and nothing is put in front of calls.
+    fn reports_call_sites(&self) -> bool {
         self.sees_calls()
     }
 
-    /// The same without call sites, for methods in which there is no room for a probe in front of each call.
+    /// This strategy without call sites, for methods in which there is no room for a probe in front of each
+    /// call.
     fn without_call_sites(&self) -> Option<&'static dyn ProbeStrategy> {
         None
     }
 
-    /// Emitted where the method catches an exception, if it does not tell its call sites: a callee may have
-    /// ended without saying so (a constructor in `super(…)`), which else the next call would tell.
+    /// Emitted where the method catches an exception, if it does not report its call sites: a callee may have
+    /// ended without saying so (a constructor in `super(…)`), which else the next call would show.
     fn caught(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         let _ = (method, asm);
         Ok(())
     }
 
-    /// Emitted in front of the call at a bytecode index, if it [tells them](Self::tells_call_sites).
+    /// Emitted in front of the call at a bytecode index, if it [reports them](Self::reports_call_sites).
     fn call(&self, method: &ProbedMethod, bci: u32, asm: &mut Asm) -> Result<(), PoolFull> {
         let _ = (method, bci, asm);
         Ok(())
@@ -149,26 +150,26 @@ pub trait ProbeStrategy: Debug + Send + Sync {
     }
 
     /// Emitted where an exception has cut off a path, if cut paths are counted. The exception is on the
-    /// operand stack, where it stays. `goes_on`: the activation goes on, and the path is not to be counted
-    /// again.
-    fn cut(&self, method: &ProbedMethod, goes_on: bool, asm: &mut Asm) -> Result<(), PoolFull> {
-        let _ = (method, goes_on, asm);
+    /// operand stack, where it stays. `continues`: the activation continues, and the path is not to be
+    /// counted again.
+    fn cut(&self, method: &ProbedMethod, continues: bool, asm: &mut Asm) -> Result<(), PoolFull> {
+        let _ = (method, continues, asm);
         Ok(())
     }
 
-    /// Can it count paths that an exception cuts off?
+    /// Returns true if it can count paths that an exception cuts off.
     fn counts_cut_paths(&self) -> bool {
         false
     }
 
-    /// Is it about structure graphs? The method's [`StructuralCode`](structural::StructuralCode) then says
-    /// what happens on edges and exits.
+    /// Returns true if it is about structure graphs. The method's
+    /// [`StructuralCode`](structural::StructuralCode) then says what happens on edges and exits.
     fn is_structural(&self) -> bool {
         false
     }
 
-    /// Is it about coverage? Methods without branches are of interest then, and the updates of the plan are
-    /// [run](Self::run).
+    /// Returns true if it is about coverage. Methods without branches are of interest then, and the updates
+    /// of the plan are [run](Self::run).
     fn is_coverage(&self) -> bool {
         false
     }
@@ -179,7 +180,7 @@ pub trait ProbeStrategy: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Must the register be listed in the LocalVariableTable, where there is one?
+    /// Returns true if the register must be listed in the LocalVariableTable, where there is one.
     fn register_is_visible(&self) -> bool {
         false
     }
@@ -197,7 +198,7 @@ pub fn strategy(options: &InstrumentOptions) -> &'static dyn ProbeStrategy {
         Probes::Events(EventProbes::WantedPaths) => &events::WANTED_PATHS,
         Probes::Events(EventProbes::Activations) => &events::ACTIVATIONS,
         Probes::Events(EventProbes::NestedActivations) => &events::NESTED_ACTIVATIONS,
-        Probes::Events(EventProbes::Calls(besides)) => calls::with_call_sites(besides),
+        Probes::Events(EventProbes::Calls(weight)) => calls::with_call_sites(weight),
         // Classes are numbered as for the same events from probes; nothing is written then.
         Probes::Events(EventProbes::JvmSteps { activations: false }) => &events::PATHS,
         Probes::Events(EventProbes::JvmSteps { activations: true }) => &events::ACTIVATIONS,

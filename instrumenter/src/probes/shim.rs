@@ -10,7 +10,7 @@ macro_rules! shim_methods {
         }
 
         impl ShimMethod {
-            /// All that probes may call.
+            /// Everything that probes may call.
             pub const ALL: &'static [ShimMethod] = &[$(ShimMethod::$method,)*];
 
             /// Name and descriptor.
@@ -24,7 +24,7 @@ macro_rules! shim_methods {
 }
 
 shim_methods! {
-    /// Is a class loader asked for the shim?
+    /// Returns true if a class loader is asked for the shim.
     IsShim = "isShim" "(Ljava/lang/String;)Z",
     /// `yieldpoint`: a path ended, of a method.
     PathEnd = "pathEnd" "(II)V",
@@ -40,9 +40,9 @@ shim_methods! {
     Cut = "cut" "(III)V",
     /// A path of a structure graph ended.
     StructuralPath = "structuralPath" "(II)V",
-    /// The same, with too many paths for slots.
+    /// Like `structuralPath`, but with too many paths for slots.
     StructuralHashed = "structuralHashed" "(II)V",
-    /// Execution came by a probe of coverage.
+    /// Execution passed a probe of coverage.
     Covered = "covered" "(I)V",
     /// The calling thread's block.
     Events = "events" "()J",
@@ -50,7 +50,7 @@ shim_methods! {
     Enter = "enter" "(JI)I",
     /// A path ended, where it does not matter of which activation.
     Path = "path" "(JII)V",
-    /// A path ended, of the activation above so many others.
+    /// A path ended, of the activation at that depth.
     PathAbove = "path" "(JIII)V",
     /// Its last one.
     LastPathAbove = "lastPath" "(JIII)V",

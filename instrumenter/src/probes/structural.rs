@@ -2,9 +2,9 @@
 //!
 //! After Yasue, Suganuma, Komatsu and Nakatani, *Structural Path Profiling*, figure 6. There the compiler
 //! puts instrumentation code in for one structure graph and takes it out again; here the code of all graphs
-//! of a method stands there at once, and each path end asks the switch of its graph whether it is to be
-//! counted. Loops next to each other are never under way at the same time, so registers are per depth and not
-//! per graph.
+//! of a method is there at once, and each path end asks the switch of its graph whether it is to be
+//! counted. Loops next to each other are never in progress at the same time, so registers are per depth and
+//! not per graph.
 
 use trodden_numbering::structure::{Op, Structure, StructurePlan};
 use trodden_numbering::{BlockId, EdgeOp, FlowGraph, NumberingError, Plan, Rows, SimpleGraph, Update};
@@ -23,7 +23,7 @@ const GOTO: usize = 3;
 #[derive(Debug)]
 pub struct Structural;
 
-/// What the probes of one method do.
+/// The operations of the probes of one method.
 #[derive(Clone, Debug)]
 pub struct StructuralCode {
     /// The different rows of steps.

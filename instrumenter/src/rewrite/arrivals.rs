@@ -12,7 +12,7 @@ use trodden_profile::{BlockExit, BlockInfo};
 /// How a block is entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Arrival {
-    /// What happens to the register first.
+    /// The first operation on the register.
     pub update: Update,
     /// Skips the block's path end and restart (a silent loop edge).
     pub past_restart: bool,
@@ -32,7 +32,7 @@ pub struct Arrivals {
     updates: Vec<(u32, Arrival)>,
     /// Per edge, in the order of [`FlowGraph::edges`]: where a jump along it leads.
     edges: Vec<Label>,
-    /// Does each of `updates` have one more label, behind the counting of the path that was cut off?
+    /// True if each of `updates` has one more label, behind the counting of the path that was cut off.
     cuts: bool,
 }
 
@@ -43,7 +43,7 @@ pub struct Arriving {
     pub restart: Option<u64>,
     /// How execution runs on into it from the block before (or from method entry).
     pub falls: Option<Arrival>,
-    /// Does something jump to behind the restart?
+    /// True if something jumps to behind the restart.
     pub body_is_target: bool,
     /// Where exceptions arrive, if it is a handler.
     pub handler: Option<Label>,
@@ -68,7 +68,7 @@ impl Arrivals {
                 let restart = &mut ways[to.index()].restart;
                 *restart = restart.or(op.restart);
             }
-            // A method that starts with a loop whose only loop edge is silent: nobody else asks for the
+            // A method that starts with a loop whose only loop edge is silent: nothing else asks for the
             // restart.
             let entry = (graph.entry(), plan.entry);
             for (block, op) in std::iter::once(&entry).chain(&plan.extra_starts) {
@@ -178,7 +178,7 @@ impl Arrivals {
     }
 }
 
-/// Does this out-edge run on into the next block?
+/// Returns true if this out-edge runs on into the next block.
 fn falls_through(from: &BlockInfo, index: u32) -> bool {
     match from.exit {
         BlockExit::FallThrough => true,

@@ -1,9 +1,8 @@
 //! Counting paths that an exception cuts off.
-//!
-//! Beside the path register an int local says which block runs. It is set at the begin of each block with an
-//! instruction that may throw; where the method's own handlers begin, and in a handler of ours around the
-//! whole body, a call of the shim counts the method, the register and that block. The prefix that ran follows
-//! from the three (`PathDag::regenerate_partial`).
+//! In addition to the path register an int local says which block runs. It is set at the begin of each block
+//! with an instruction that may throw; where the method's own handlers begin, and in a handler of ours around
+//! the whole body, a call of the shim counts the method, the register and that block. The prefix that ran
+//! follows from the three (`PathDag::regenerate_partial`).
 //!
 //! A path that was counted already (in front of an `athrow`) or that was counted as cut off leaves
 //! [`COUNTED`] in the local. The test of it at a handler's begin is no luxury: javac's handlers of
@@ -23,13 +22,13 @@ use crate::probes::CutPaths;
 /// In place of a block's number: the path is counted already.
 pub const COUNTED: i32 = -1;
 
-/// May an instruction of the block throw?
+/// Returns true if an instruction of the block may throw.
 pub fn may_throw(code: &Code, pool: &Pool, block: &BlockInfo) -> bool {
     code.instructions(block.start, block.end)
         .any(|(pc, opcode)| code.may_throw(pc, opcode, pool))
 }
 
-/// What a method has to do so that paths are counted that an exception cuts off.
+/// How a method has to count paths that an exception cuts off.
 pub fn needs(code: &Code, pool: &Pool, blocks: &[BlockInfo]) -> CutPaths {
     match blocks {
         [only] if !may_throw(code, pool, only) => CutPaths::None,
@@ -40,7 +39,7 @@ pub fn needs(code: &Code, pool: &Pool, blocks: &[BlockInfo]) -> CutPaths {
 }
 
 impl Writer<'_, '_, '_, '_> {
-    /// Are cut paths counted in this method?
+    /// Returns true if cut paths are counted in this method.
     pub(super) fn counts_cuts(&self) -> bool {
         self.probes.is_some_and(|p| p.method.cut_paths != CutPaths::None)
     }

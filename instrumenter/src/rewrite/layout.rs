@@ -1,4 +1,4 @@
-//! New code as it is written: places of labels, jumps to be filled in, where old instructions went.
+//! New code while it is written: places of labels, jumps to be filled in, where old instructions went.
 
 use super::arrivals::Label;
 use crate::classfile::code::MAX_CODE;
@@ -84,7 +84,7 @@ impl Layout {
         self.labels[label as usize] = self.here(out);
     }
 
-    /// What is inserted in front of this old instruction begins here.
+    /// Notes that the code inserted in front of this old instruction begins here.
     #[inline]
     pub fn begin(&mut self, pc: u32, out: &[u8]) {
         let here = self.here(out);

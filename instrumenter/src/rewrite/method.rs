@@ -52,7 +52,7 @@ pub struct MethodInput<'i, 'a> {
 pub struct ProbeInput<'i> {
     /// Where.
     pub plan: &'i Plan,
-    /// What.
+    /// The code of the probes.
     pub strategy: &'static dyn ProbeStrategy,
     /// The steps that the plan's updates name, if it is about structure graphs.
     pub structural: Option<&'i StructuralCode>,
@@ -123,10 +123,10 @@ pub(super) struct Writer<'w, 'i, 'p, 'a> {
     pub(super) out: &'w mut Vec<u8>,
 }
 
-/// Appends the method to `out`; tells the length of its code.
+/// Appends the method to `out`; returns the length of its code.
 ///
 /// # Errors
-/// See [`RewriteError`]; nothing is appended then, and the method can stay as it was.
+/// See [`RewriteError`]; nothing is appended then, and the method can stay unchanged.
 pub fn rewrite<'a>(
     input: &MethodInput<'_, 'a>,
     probes: Option<&ProbeInput>,
@@ -226,8 +226,8 @@ impl Writer<'_, '_, '_, '_> {
         Ok(code_length)
     }
 
-    /// Is it a class loader's method that the JVM calls for the shim's class, since a probe of a class of
-    /// that loader names it? Then the shim is the answer, and the method's own code does not run: in the
+    /// Returns true for a class loader's method that the JVM calls for the shim's class, since a probe of a
+    /// class of that loader names it. Then the shim is the answer, and the method's own code does not run: in the
     /// program without probes it is not called.
     fn answers_for_shim(&self) -> bool {
         let method = self.input.method;
@@ -279,7 +279,7 @@ impl Writer<'_, '_, '_, '_> {
         Ok(self.scratch.layout.here(self.out))
     }
 
-    /// Do probes tell coverage? They keep no local, but there may be one at method entry.
+    /// Returns true if probes report coverage. They keep no local, but there may be one at method entry.
     fn is_coverage(&self) -> bool {
         self.probes.is_some_and(|p| p.strategy.is_coverage())
     }
@@ -422,7 +422,7 @@ impl Writer<'_, '_, '_, '_> {
     /// Old code: no branches inside, but perhaps calls.
     #[inline]
     fn old(&mut self, block: usize, from: u32, to: u32) -> Result<(), RewriteError> {
-        if self.probes.is_some_and(|p| p.strategy.tells_call_sites()) {
+        if self.probes.is_some_and(|p| p.strategy.reports_call_sites()) {
             self.with_calls(block, from, to)
         } else {
             self.copy(from, to);
@@ -624,7 +624,7 @@ impl Writer<'_, '_, '_, '_> {
             frames: scratch,
             ..
         } = &mut *self.scratch;
-        // Probes that keep no local still stand in front of instructions that are jumped to.
+        // Probes that keep no local are still in front of instructions that are jumped to.
         if self.probes.is_none() {
             frames::write_moved(frames, &layout.exact, self.out)?;
             return Ok(true);

@@ -20,7 +20,7 @@ pub struct Covered {
     pub from: Option<u32>,
     /// Up to the call at this bytecode index, which is not covered itself; `None`: up to the end.
     pub to: Option<u32>,
-    /// Is `this` uninitialised there?
+    /// True if `this` is uninitialised there.
     pub uninitialized_this: bool,
 }
 
@@ -81,16 +81,16 @@ const DSTORE_0: u8 = 71;
 struct Found {
     /// The call of `super()` or `this()`.
     call: u32,
-    /// Is there no jump and no handler in front of it?
+    /// True if there is no jump and no handler in front of it.
     is_straight: bool,
-    /// Is `this` in its local up to there?
+    /// True if `this` is in its local up to there.
     keeps_this: bool,
-    /// Is it the call of `Object`'s constructor, which throws nothing?
+    /// True for the call of `Object`'s constructor, which throws nothing.
     of_object: bool,
 }
 
-/// May an exception leave the constructor that no handler of ours can catch: out of its call of `super()` or
-/// `this()`?
+/// Returns true if an exception may leave the constructor that no handler of ours can catch: out of its call
+/// of `super()` or `this()`.
 pub fn calls_other_constructor(class: &Class, method: &Method, code: &Code) -> bool {
     method.name == b"<init>"
         && class.name != b"java/lang/Object"

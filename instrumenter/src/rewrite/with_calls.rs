@@ -1,5 +1,5 @@
-//! What is written besides where a strategy wants to see calls: a probe in front of each, and handlers behind
-//! the code.
+//! Code that is added where a strategy wants to see calls: a probe in front of each, and handlers behind the
+//! code.
 
 use super::method::{MethodInput, ProbeInput, RewriteError, Writer};
 use super::unwind::{Covered, covered};
@@ -23,7 +23,7 @@ impl Writer<'_, '_, '_, '_> {
         self.probes.is_some_and(|p| p.strategy.sees_calls())
     }
 
-    /// What of the method our own handlers can cover, if they are wanted.
+    /// The parts of the method that our own handlers can cover, if they are wanted.
     pub(super) fn covered(&self) -> Result<Vec<Covered>, Fault> {
         let MethodInput {
             class, method, code, ..
@@ -88,10 +88,10 @@ impl Writer<'_, '_, '_, '_> {
         Ok(self.scratch.unwind.iter().map(frame).collect())
     }
 
-    /// In front of a block's own code: is it where the method catches an exception?
+    /// Emits the probe in front of a block's own code where the method catches an exception.
     pub(super) fn caught(&mut self, block: usize) -> Result<(), RewriteError> {
-        let tells = |p: &ProbeInput| p.strategy.sees_calls() && !p.strategy.tells_call_sites();
-        if self.probes.is_some_and(tells) && self.scratch.arrivals.blocks[block].handler.is_some() {
+        let wanted = |p: &ProbeInput| p.strategy.sees_calls() && !p.strategy.reports_call_sites();
+        if self.probes.is_some_and(wanted) && self.scratch.arrivals.blocks[block].handler.is_some() {
             self.emit(|probes, asm| probes.strategy.caught(&probes.method, asm))?;
         }
         Ok(())

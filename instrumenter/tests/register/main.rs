@@ -1,7 +1,7 @@
 //! Executes the rewritten code along random walks, looking only at the path register and the calls to the
 //! shim, and compares with path numbers added up from the P-DAG along the same walk of the original graph;
-//! for structure graphs, with those of the library's `Walker`, which the tests of `path-numbering` hold
-//! against the paths' definition.
+//! for structure graphs, with those of the library's `Walker`, which the tests of `path-numbering` compare
+//! with the paths' definition.
 //!
 //! Neither the rewriter nor its reader nor the placement (`Plan`) is trusted: code is decoded by `common`,
 //! and expected numbers come from `PathDag` values, starts and ends alone.
@@ -27,7 +27,7 @@ use walk::Walk;
 
 const IDS: [ClassIds; 2] = [ClassIds::new(3, 40), ClassIds::new(70_000, 1 << 20)];
 
-/// What a run that took a few random paths would tell.
+/// The guide from a run that took a few random paths.
 fn random_guide(options: &InstrumentOptions, bytes: &[u8], random: &mut Random) -> Option<Arc<Guide>> {
     let Ok(Preparation::Ready(prepared)) = Instrumenter::new(options.clone()).prepare(bytes) else {
         return None;

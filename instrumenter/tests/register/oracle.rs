@@ -1,4 +1,4 @@
-//! What path registers hold and which paths end, along a walk of the original graph.
+//! The contents of path registers and the paths that end, along a walk of the original graph.
 
 use trodden_numbering::structure::{Structure, Walker};
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, PathEnd, StartKind};
@@ -8,7 +8,7 @@ use trodden_profile::structural::GraphSlots;
 /// A path that is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// What a structure graph is known by (its first counter slot); else 0.
+    /// The id of a structure graph (its first counter slot); else 0.
     pub graph: usize,
     /// Its number.
     pub path: u64,
@@ -26,15 +26,15 @@ pub trait Expected {
     fn cut(&mut self, block: BlockId);
     /// The method is left behind this block.
     fn exit(&mut self, block: BlockId);
-    /// What must be in the path registers that are in use, by their distance from the first.
+    /// The expected contents of the path registers that are in use, by their distance from the first.
     fn registers(&self) -> Vec<(u16, u64)>;
     /// Paths that must have been reported so far, in order.
     fn reports(&self) -> &[Report];
-    /// Paths that ended so far, those that nobody reports as well.
+    /// Paths that ended so far, including those that are not reported.
     fn ended(&self) -> u64;
 }
 
-/// What the P-DAG says.
+/// Expectations from the P-DAG.
 pub struct Numbers<'m> {
     map: &'m MethodMap,
     number: u64,
@@ -153,7 +153,7 @@ impl Expected for Numbers<'_> {
     }
 }
 
-/// What the structure graphs say.
+/// Expectations from the structure graphs.
 pub struct StructuralNumbers<'m> {
     map: &'m MethodMap,
     walker: Walker,

@@ -10,7 +10,7 @@ use trodden_profile::{BlockExit, EdgeLabel, MethodMap};
 use crate::common::{self, Class, Constant, Method, Random};
 use crate::oracle::{Expected, Report};
 
-/// A method with probes, beside what it was.
+/// A method with probes, and the original.
 pub struct Walk<'w> {
     pub class: &'w Class,
     pub old: &'w Method,
@@ -22,13 +22,13 @@ pub struct Walk<'w> {
     pub slot: u16,
     /// Last slot of a path register.
     pub last_register: u16,
-    /// What is added to path numbers in the register.
+    /// The number that is added to path numbers in the register.
     pub base: u64,
     /// The slot that counts how often a constructor was begun.
     pub begun: Option<i64>,
     pub kind: ProbeKind,
     pub events: EventKinds,
-    /// Are paths counted that an exception cuts off?
+    /// True if paths are counted that an exception cuts off.
     pub cuts: bool,
     /// Constant that names the method (or its class) in calls to the shim.
     pub ids: [i64; 2],
@@ -45,7 +45,7 @@ pub enum Value {
 const INVOKESPECIAL: u8 = 0xb7;
 const ATHROW: u8 = 0xbf;
 
-/// May an instruction throw? Without constants, some of which may.
+/// Returns true if an instruction may throw. Without constants, some of which may.
 fn may_throw(op: u8) -> bool {
     let arrays = matches!(op, 0x2e..=0x35 | 0x4f..=0x56 | 0xbc..=0xbe | 0xc5);
     let divisions = matches!(op, 0x6c | 0x6d | 0x70 | 0x71);
@@ -54,7 +54,7 @@ fn may_throw(op: u8) -> bool {
 }
 
 impl Walk<'_> {
-    /// Walks from the entry until the method is left, or for so many instructions. Returns how many paths
+    /// Walks from the entry until the method is left, or for `steps` instructions. Returns how many paths
     /// ended.
     pub fn run(&self, expected: &mut dyn Expected, random: &mut Random, steps: usize) -> u64 {
         let code = &self.new.code;

@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.function.IntConsumer;
 
 /**
- * Which control-flow paths a piece of work took: feedback for a fuzzer, which keeps an input if it took a path
- * that none before did. Edges alone do not tell that a new <em>combination</em> of branches was taken.
+ * Which control-flow paths a piece of work took: feedback for a fuzzer, which keeps an input if it took a
+ * path that none before did. Edges alone do not show that a new <em>combination</em> of branches was taken.
  *
  * <pre>{@code
  * PathFeedback paths = new PathFeedback(1 << 16);
@@ -17,9 +17,9 @@ import java.util.function.IntConsumer;
  * if (paths.end() && paths.hasNew()) keep(input);
  * }</pre>
  *
- * It sees what the thread that calls it has counted, in code that Trodden's agent has put probes into with {@code
- * probe=counters} (or {@code trodden instrument} has). Without these it does nothing, and says so. Not for use by several threads
- * at a time; each may have its own.
+ * It sees what the thread that calls it has counted, in code that Trodden's agent has put probes into with
+ * {@code probe=counters} (or {@code trodden instrument} has). Without these it does nothing, and says so. Not
+ * for use by several threads at a time; each may have its own.
  */
 public final class PathFeedback {
     private static final int LEAST = 64;
@@ -35,7 +35,7 @@ public final class PathFeedback {
     private boolean anew;
 
     /**
-     * With a bitmap of so many bits. Two paths may have the same bit, which is less likely the more there are; up to the number of the
+     * With a bitmap of {@code bits} bits. Two paths may have the same bit, which is less likely the more there are; up to the number of the
      * program's paths no two do, but for methods with thousands of paths and for exceptions.
      *
      * @param bits a power of two, from 64 to 67,108,864

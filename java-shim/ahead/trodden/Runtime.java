@@ -9,7 +9,7 @@ import java.security.CodeSource;
 import java.util.Properties;
 
 /**
- * What the probes of code call that {@code trodden instrument} wrote. Each output gets a copy of this class,
+ * The methods that probes call in code that {@code trodden instrument} wrote. Each output gets a copy of this class,
  * under another name and in a package of its own classes, so that whatever loads them finds it: in named
  * modules, bundles and web applications too, and without anything on the class path.
  *
@@ -22,7 +22,7 @@ public final class Runtime {
     /** Replaced in each copy: which output this is. */
     private static final String UNIT = "@unit@";
 
-    /** Is this counted? */
+    /** True if this is counted. */
     private static final boolean ON;
 
     /** Added to this output's slots and methods, which begin at 0. */
@@ -34,7 +34,7 @@ public final class Runtime {
         try {
             bases = start();
         } catch (Throwable e) {
-            // Asked for, so it is worth a word. The program goes on as it would have without probes.
+            // Asked for, so it is worth a word. The program continues as it would have without probes.
             complain(e);
         }
         ON = bases >= 0;
@@ -87,7 +87,7 @@ public final class Runtime {
         }
     }
 
-    /** Probe {@code coverage}: execution came by. Slots are probes then. */
+    /** Probe {@code coverage}: execution passed it. Slots are probes then. */
     public static void covered(int probe) {
         if (ON) {
             Trodden.covered(SLOTS + probe);
@@ -128,7 +128,7 @@ public final class Runtime {
         return isThere() ? TroddenAhead.register(UNIT, options(options, file), text(maps), location, map) : -1;
     }
 
-    /** Is the agent, or the library, in this JVM? */
+    /** Returns true if the agent, or the library, is in this JVM. */
     private static boolean isThere() {
         try {
             Class.forName("java.lang.TroddenAhead", false, null);

@@ -15,12 +15,12 @@ struct Machine<'a, G> {
     dag: &'a PathDag,
     /// `None`: nothing usable.
     register: Option<u64>,
-    /// What has been walked of the current path.
+    /// The current path, as far as it has been walked.
     path: Path,
 }
 
 impl<G: FlowGraph> Machine<'_, G> {
-    /// Does `op`; what it reports.
+    /// Executes `op` and returns the number that it reports.
     fn apply(&mut self, op: EdgeOp) -> Result<Option<u64>, Violation> {
         match op.update {
             Update::Keep => {}
@@ -43,7 +43,7 @@ impl<G: FlowGraph> Machine<'_, G> {
         Ok(reported)
     }
 
-    /// After arriving somewhere with `reported`: was that right? `silent`: the stated path of a silent edge.
+    /// Checks the number that was `reported` on arrival. `silent`: the stated path of a silent edge.
     fn arrived(&mut self, reported: Option<u64>, silent: Option<u64>) -> Result<(), Violation> {
         let ended = close(self.graph, self.dag, &self.path);
         let number = number_of(self.dag, &ended);

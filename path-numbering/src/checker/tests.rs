@@ -1,4 +1,4 @@
-//! Rules that a numbering cannot break alone, because another one is looked at before: each rule by itself.
+//! Rules that a numbering cannot break alone, because another one is checked before: each rule alone.
 
 use super::*;
 use crate::dag::PathStart;
@@ -33,7 +33,7 @@ fn a_loop_without_a_header_is_a_cycle() {
     assert_eq!(acyclic(&graph, &dag_with(&graph, |_, _, _| ())), Ok(6));
     let uncut = dag_with(&graph, |ends, _, _| ends[1] = None);
     assert_eq!(acyclic(&graph, &uncut), Err(Rule::Acyclic));
-    // Cut elsewhere, but not on both ways around.
+    // Cut elsewhere, but not on either way around.
     let one_way = dag_with(&graph, |ends, _, _| {
         ends[1] = None;
         ends[4] = Some(EndCause::Cut);
@@ -80,10 +80,10 @@ fn numbers_that_lead_elsewhere_do_not_regenerate() {
         let broken = paths.iter().map(|p| regeneration(&graph, dag, p));
         broken.flatten().collect::<Vec<_>>()
     };
-    // Both ways out of block 2 have one value: one of the two paths through there is not found again.
+    // The two ways out of block 2 have one value: one of the two paths through there is not found again.
     let ambiguous = dag_with(&graph, |_, values, _| values[2] = vec![0, 0]);
     assert_eq!(spoilt(&ambiguous), [Rule::Regeneration]);
-    // A value that no sum reaches: what lies behind is not found from the number.
+    // A value that no sum reaches: the blocks behind are not found from the number.
     let gap = dag_with(&graph, |_, values, _| values[1][1] += 10);
     assert!(spoilt(&gap).contains(&Rule::Regeneration));
     // A start whose range is empty, and one that starts at another's number.

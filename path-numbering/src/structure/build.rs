@@ -26,7 +26,7 @@ impl Structure {
         options: &NumberingOptions,
     ) -> Result<Self, NumberingError> {
         validate(graph)?;
-        let walk = DepthFirst::of(graph);
+        let walk = DepthFirst::new(graph);
         let mut builder = Builder {
             graph,
             weights,
@@ -206,7 +206,7 @@ impl<G: FlowGraph> Builder<'_, G> {
     }
 
     /// Strongly connected parts of a region without the edges to its header (Tarjan's algorithm with a stack
-    /// of its own), each after all that it leads to.
+    /// of its own), each after everything that it leads to.
     fn strong_parts(&self, index: usize, header: Option<BlockId>, blocks: &[BlockId]) -> Vec<Vec<BlockId>> {
         const NEW: u32 = u32::MAX;
         const DONE: u32 = u32::MAX - 1;

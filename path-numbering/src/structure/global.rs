@@ -21,7 +21,7 @@ pub enum GlobalError {
     Path {
         /// Which graph.
         graph: usize,
-        /// What is wrong.
+        /// The cause.
         error: RegenerateError,
     },
 }

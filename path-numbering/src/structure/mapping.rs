@@ -2,10 +2,10 @@
 //!
 //! A structural path runs past inner loops; a Ball-Larus path ends at their headers, and one that begins in a
 //! loop runs on behind it. So a structural path is cut into pieces at its inner loops, and wherever a
-//! Ball-Larus path ends. Where one runs on although the structural path does not, at a [`Seam`], it goes on
+//! Ball-Larus path ends. Where one runs on although the structural path does not, at a [`Seam`], it continues
 //! as structural paths do from there: behind a loop, in a loop that is entered elsewhere than at its header
-//! (irreducible code), behind a cut that keeps structural numbers small. *How* it goes on a structural
-//! profile tells only together for all ways to that place: they are taken to be independent. Frequencies of
+//! (irreducible code), behind a cut that keeps structural numbers small. *How* it continues, a structural
+//! profile states only for all ways to that place together: they are taken to be independent. Frequencies of
 //! edges come out exactly all the same.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,16 +17,16 @@ use crate::regenerate::PathEnd;
 
 /// Ways on from a seam that are kept, and the least share of them: the rest is
 /// [`unmapped`](BallLarusCounts::unmapped).
-const MOST_WAYS: usize = 512;
-const LEAST_SHARE: f64 = 1e-6;
+const MAX_WAYS: usize = 512;
+const MIN_SHARE: f64 = 1e-6;
 
 /// Frequencies of Ball-Larus paths.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BallLarusCounts {
     /// Path number to frequency.
     pub paths: BTreeMap<u64, f64>,
-    /// Frequency of structural paths that could not be mapped: how they went on was not seen, or they had
-    /// come by ways that were not.
+    /// Frequency of structural paths that could not be mapped: their continuation was not seen, or the ways
+    /// that lead to them were not.
     pub unmapped: f64,
 }
 
@@ -68,7 +68,7 @@ struct Piece {
     weight: f64,
 }
 
-/// What structural paths fall into.
+/// The pieces of structural paths.
 #[derive(Default)]
 struct Pieces {
     /// With the kind and block of the Ball-Larus path's start.
@@ -214,7 +214,7 @@ impl<G: FlowGraph> Cutter<'_, G> {
                     let ending = self.arrive(index, block);
                     pieces.add(beginning.take(), Vec::new(), ending, weight);
                 }
-                // From a loop to the next, or further out: which of its blocks, the paths of the loop tell.
+                // From a loop to the next, or further out: which of its blocks, the paths of the loop say.
                 _ => {}
             }
         }
@@ -235,7 +235,7 @@ impl<G: FlowGraph> Cutter<'_, G> {
         Ok(())
     }
 
-    /// What begins at this block.
+    /// The beginning of a piece at this block.
     fn beginning(&self, block: BlockId, seam: Seam) -> Beginning {
         match self.dag.restart(block) {
             Some(_) => Beginning::Path(StartKind::Header, block),
@@ -291,7 +291,7 @@ impl<G: FlowGraph> Mapper<'_, G> {
                 Ending::On(next) => {
                     self.follow(next);
                     for (edges, part) in &self.ways[&next] {
-                        if share * part >= LEAST_SHARE {
+                        if share * part >= MIN_SHARE {
                             let whole = tail.edges.iter().chain(edges).copied().collect();
                             *all.entry(whole).or_default() += share * part;
                         }
@@ -299,12 +299,9 @@ impl<G: FlowGraph> Mapper<'_, G> {
                 }
             }
         }
-        let mut ways: Vec<_> = all
-            .into_iter()
-            .filter(|(_, share)| *share >= LEAST_SHARE)
-            .collect();
+        let mut ways: Vec<_> = all.into_iter().filter(|(_, share)| *share >= MIN_SHARE).collect();
         ways.sort_by(|a, b| b.1.total_cmp(&a.1));
-        ways.truncate(MOST_WAYS);
+        ways.truncate(MAX_WAYS);
         self.ways.insert(seam, ways);
     }
 

@@ -11,7 +11,7 @@
 //! The paper takes natural loops. Here a loop is a strongly connected part of the graph (of the loop around
 //! it without the edges to that one's header), so code that is entered at several places is covered too. Its
 //! *header* is the block of it that the depth-first walk finds first; its *back edges* are all edges within
-//! it to the header. By induction every block lies in exactly one graph as a plain node, and no cycle is left
+//! it to the header. By induction every block is in exactly one graph as a plain node, and no cycle is left
 //! in any.
 //!
 //! # Where this goes beyond the paper
@@ -40,12 +40,12 @@ use crate::dag::PathDag;
 use crate::graph::{BlockId, FlowGraph, SimpleGraph};
 use crate::regenerate::{PathEnd, RegenerateError};
 
-/// What a node of a structure graph stands for.
+/// The meaning of a node of a structure graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Node {
     /// The dummy node "entered at this block" (E). The outline's leads to the method's entry.
     Enter(BlockId),
-    /// The dummy node "goes on at the header after a back edge" (B at a path's start).
+    /// The dummy node "continues at the header after a back edge" (B at a path's start).
     Again(BlockId),
     /// A block of the method.
     Block(BlockId),
@@ -86,7 +86,7 @@ impl StructureGraph {
         self.depth
     }
 
-    /// What each node stands for, by the node's id in [`graph`](Self::graph).
+    /// The meaning of each node, by the node's id in [`graph`](Self::graph).
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
@@ -139,14 +139,14 @@ pub struct StructuralPath {
 }
 
 impl StructuralPath {
-    /// Does it start where the loop (or the method) is entered?
+    /// Returns true if it starts where the loop (or the method) is entered.
     pub fn enters(&self) -> bool {
         matches!(self.nodes.first(), Some(Node::Enter(_)))
     }
 }
 
 /// In the paper's words (figure 7): `E2-2-3-6-(2)` enters loop 2 and ends at its back edge, `(2)-2-3-X5`
-/// leaves it towards block 5. A loop stands as the index of its graph behind an `L`.
+/// leaves it towards block 5. A loop is written as the index of its graph behind an `L`.
 impl fmt::Display for StructuralPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";

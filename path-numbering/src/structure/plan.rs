@@ -1,5 +1,5 @@
-//! What is done to the path registers on each edge, for all structure graphs of a method at once (SPP figure
-//! 6).
+//! The operations on the path registers on each edge, for all structure graphs of a method at once (SPP
+//! figure 6).
 
 use super::{Node, Structure};
 use crate::dag::StartKind;
@@ -78,7 +78,7 @@ impl StructurePlan {
         }
     }
 
-    /// What to do when an edge is followed.
+    /// The operations when an edge is followed.
     pub fn op(&self, edge: EdgeRef) -> &[Op] {
         &self.edges[edge.from.index()][edge.index as usize]
     }
@@ -121,7 +121,7 @@ impl Planner<'_> {
                     self.begin(graph, Node::Again(header), ops);
                     return;
                 }
-                // The graph around it goes on.
+                // The path of the graph around it continues.
                 Node::Leave(_) => ops.push(Op::End { graph }),
                 _ => {
                     self.descend(target, Some(graph), ops);

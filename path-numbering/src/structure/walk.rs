@@ -28,7 +28,7 @@ impl Walker {
         run(&self.plan.entry, &mut self.registers, &mut ended);
     }
 
-    /// The path register of each graph; none where no path is under way.
+    /// The path register of each graph; none where no path is in progress.
     pub fn registers(&self) -> &[Option<u64>] {
         &self.registers
     }
@@ -55,7 +55,7 @@ impl Walker {
     }
 }
 
-/// Does what the steps say.
+/// Executes these operations.
 fn run(ops: &[Op], registers: &mut [Option<u64>], ended: &mut impl FnMut(usize, u64)) {
     for &op in ops {
         match op {

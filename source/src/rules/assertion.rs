@@ -49,7 +49,7 @@ pub fn find(known: &Known, findings: &mut Findings) {
     }
 }
 
-/// What follows is compiled as if the opposite threw: say it as the source does.
+/// The code behind is compiled as if the opposite threw: turns it to the source's terms.
 fn turn(known: &Known, findings: &mut Findings, flag: usize) {
     let mut block = flag + 1;
     while known.flow.is_operand(block)

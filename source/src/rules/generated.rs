@@ -15,7 +15,8 @@ const ACC_BRIDGE: u16 = 0x0040;
 const ACC_SYNTHETIC: u16 = 0x1000;
 const ACC_ENUM: u16 = 0x4000;
 
-/// `values` and `valueOf` of an enum; `toString`, `hashCode` and `equals` of a record that are linked at run time.
+/// `values` and `valueOf` of an enum; `toString`, `hashCode` and `equals` of a record that are linked at run
+/// time.
 pub fn methods(known: &Known, findings: &mut Findings) {
     let name = known.method.name;
     let of_enum = known.class.access() & ACC_ENUM != 0
@@ -32,7 +33,7 @@ pub fn methods(known: &Known, findings: &mut Findings) {
     }
 }
 
-/// Does it return the record's component of its name, and nothing else?
+/// Returns true if it returns the record's component of its name, and does nothing else.
 fn is_accessor(known: &Known) -> bool {
     if known.class.superclass() != Some(b"java/lang/Record") || !known.method.descriptor.starts_with(b"()") {
         return false;
@@ -45,8 +46,8 @@ fn is_accessor(known: &Known) -> bool {
     member.is_some_and(|member| member.name == known.method.name)
 }
 
-/// Constructors without parameters that only call the superclass's: private ones, and those of enums, whose two parameters
-/// are the compiler's.
+/// Constructors without parameters that only call the superclass's: private ones, and those of enums, whose
+/// two parameters are the compiler's.
 pub fn empty_constructors(known: &Known, findings: &mut Findings) {
     const ACC_PRIVATE: u16 = 0x0002;
     // Not of a constant with a body, whose class extends that of the enum.
@@ -75,8 +76,8 @@ pub fn empty_constructors(known: &Known, findings: &mut Findings) {
     }
 }
 
-/// Methods and classes whose annotations say so; as JaCoCo, whatever the annotation's package is. Those that only the
-/// source has are not in the class file.
+/// Methods and classes whose annotations say so; as JaCoCo, whatever the annotation's package is. Those that
+/// only the source has are not in the class file.
 pub fn marked(known: &Known, findings: &mut Findings) {
     let pool = &known.class.pool;
     let of_method = || {
@@ -90,7 +91,7 @@ pub fn marked(known: &Known, findings: &mut Findings) {
     }
 }
 
-/// What a class as a whole says about its methods.
+/// Properties of a class that concern all its methods.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClassMarks {
     /// An annotation says that it is generated.
@@ -103,7 +104,7 @@ pub struct ClassMarks {
 
 impl ClassMarks {
     /// Reads them, once per class.
-    pub fn of(class: &Class) -> Self {
+    pub fn new(class: &Class) -> Self {
         let annotations: Vec<&[u8]> = class.attributes().flat_map(|a| annotations(&a, class)).collect();
         ClassMarks {
             generated: annotations.iter().any(|name| says_generated(name)),
@@ -124,15 +125,15 @@ fn annotations<'a>(attribute: &Attribute<'a>, class: &Class<'a>) -> Vec<&'a [u8]
     }
 }
 
-/// Does the simple name of an annotation contain `Generated`?
+/// Returns true if the simple name of an annotation contains `Generated`.
 fn says_generated(name: &[u8]) -> bool {
     let mut parts = name.rsplit(|&c| matches!(c, b'/' | b'$'));
     let simple = parts.next().unwrap_or_default();
     simple.windows(9).any(|part| part == b"Generated")
 }
 
-/// Bridges, accessors and the like, and classes that are synthetic as a whole. Not bodies of lambdas; Kotlin and Scala put
-/// more than these into synthetic methods.
+/// Bridges, accessors and the like, and classes that are synthetic as a whole. Not bodies of lambdas; Kotlin
+/// and Scala put more than these into synthetic methods.
 pub fn synthetic(known: &Known, findings: &mut Findings) {
     let name = known.method.name;
     let synthetic = known.method.access & ACC_SYNTHETIC != 0;
@@ -147,8 +148,8 @@ pub fn synthetic(known: &Known, findings: &mut Findings) {
     }
 }
 
-/// Methods of Kotlin that no line of the source stands for: those of data classes, `getEntries` of enums, the instance
-/// methods of value classes, and what leads to the bodies of an interface's methods.
+/// Methods of Kotlin that have no line of the source: those of data classes, `getEntries` of enums, the
+/// instance methods of value classes, and what leads to the bodies of an interface's methods.
 pub fn of_kotlin(known: &Known, findings: &mut Findings) {
     if known.dialect != Dialect::Kotlin {
         return;
@@ -165,7 +166,7 @@ pub fn of_kotlin(known: &Known, findings: &mut Findings) {
     }
 }
 
-/// Does it begin with a call of the like method in the interface's `DefaultImpls`?
+/// Returns true if it begins with a call of the like method in the interface's `DefaultImpls`.
 fn leads_to_body(known: &Known) -> bool {
     let mut instructions = known.code.instructions(0, known.code.len());
     let (Some((_, op::ALOAD_0)), Some((at, op::INVOKESTATIC))) = (instructions.next(), instructions.next())

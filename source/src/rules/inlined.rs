@@ -1,4 +1,5 @@
-//! Code of Kotlin's inline functions, which stands in the methods that call them. As in JaCoCo, it is not of this source.
+//! Code of Kotlin's inline functions, which is in the methods that call them. As in JaCoCo, it is not of this
+//! source.
 
 use super::Findings;
 use crate::decide::Known;

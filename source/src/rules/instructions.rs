@@ -1,4 +1,5 @@
-//! What rules find out about single instructions: those that the source does not have, and those that it has once.
+//! The findings of rules about single instructions: those that the source does not have, and those that it
+//! has once.
 
 use trodden_profile::{CodeCopy, CodeRange, CompilerMade, MethodConditions};
 
@@ -17,7 +18,7 @@ pub struct Instructions {
 }
 
 impl Instructions {
-    /// Of a method with this number of instructions.
+    /// No findings, for a method with this number of instructions.
     pub fn new(count: usize) -> Self {
         Instructions {
             left_out: vec![false; count],
@@ -45,8 +46,8 @@ impl Instructions {
         position
     }
 
-    /// Writes all down: ranges, and marks at the decisions that are in them. Of merged instructions the first one in the
-    /// code is the one that counts.
+    /// Writes all down: ranges, and marks at the decisions that are in them. Of merged instructions the first
+    /// one in the code is the one that counts.
     pub fn finish(mut self, known: &Known, listing: &Listing, out: &mut MethodConditions) {
         let roots: Vec<usize> = (0..self.merged.len())
             .map(|position| self.root(position))
@@ -100,8 +101,8 @@ fn ranges(listing: &Listing, left_out: &[bool]) -> Vec<CodeRange> {
     ranges
 }
 
-/// Instructions of the same length one behind the other, at either place, are one run. Of a copy that is longer than what it
-/// repeats (`aload 4` and `aload_3`), the rest is left out.
+/// Instructions of the same length one behind the other, at either place, are one run. Of a copy that is
+/// longer than what it repeats (`aload 4` and `aload_3`), the rest is left out.
 fn runs(listing: &Listing, copies: &[Option<usize>], rests: &mut Vec<CodeRange>) -> Vec<CodeCopy> {
     let mut runs: Vec<CodeCopy> = Vec::new();
     for (position, of) in copies.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What kotlinc adds: default arguments, `lateinit`, null checks, state machines.
+//! Code that kotlinc adds: default arguments, `lateinit`, null checks, state machines.
 
 use std::collections::BTreeMap;
 
@@ -58,8 +58,8 @@ pub fn null_checks(known: &Known, findings: &mut Findings) {
     blocks_that_call(known, findings, "null");
 }
 
-/// `a?.b?.c`: null tests that lead to the same place, of what the one before it gave. They stay decisions of the source, but
-/// what happens if there is nothing is one thing.
+/// `a?.b?.c`: null tests that lead to the same place, of what the one before it gave. They stay decisions of
+/// the source, but what happens if there is nothing is one thing.
 pub fn safe_calls(known: &Known, findings: &mut Findings) {
     const ACONST_NULL: u8 = 1;
     const POP: u8 = 87;
@@ -125,7 +125,7 @@ pub fn defaults(known: &Known, findings: &mut Findings) {
     }
 }
 
-/// A nullable enum: `null` stands for number -1 of its `when`.
+/// A nullable enum: `null` is number -1 of its `when`.
 pub fn nullable_enums(known: &Known, findings: &mut Findings) {
     const POP: u8 = 87;
     const GOTO: u8 = 167;

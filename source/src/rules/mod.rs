@@ -1,4 +1,4 @@
-//! What compilers make on their own, recognised: one rule, one file. The table is `RULES`.
+//! Code that compilers make on their own, recognised: one rule, one file. The table is `RULES`.
 //!
 //! The same things as JaCoCo's filters leave out, so that thresholds carry over.
 
@@ -49,7 +49,7 @@ const RULES: &[(CompilerMade, Rule)] = &[
     (CompilerMade::KotlinInlined, inlined::find),
 ];
 
-/// What rules find.
+/// The findings of rules.
 pub struct Findings<'f> {
     made: CompilerMade,
     out: &'f mut MethodConditions,

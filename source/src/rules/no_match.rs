@@ -1,4 +1,4 @@
-//! What stands for "no case fits" where the source lists all cases: it throws what no source throws.
+//! The code for "no case fits" where the source lists all cases: it throws what no source throws.
 
 use super::Findings;
 use crate::decide::Known;

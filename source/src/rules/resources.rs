@@ -1,7 +1,7 @@
 //! `try (…)`: closing the resource, after the body and when an exception passes.
 //!
-//! Three forms of what compilers write, each as the exact sequence of instructions: a handler that the programmer wrote does
-//! more, or something else. The same forms as in JaCoCo.
+//! Three forms of what compilers write, each as the exact sequence of instructions: a handler that the
+//! programmer wrote does more, or something else. The same forms as in JaCoCo.
 
 use trodden_classfile::opcodes as op;
 
@@ -14,13 +14,13 @@ use crate::listing::{Listing, Matcher};
 const PRIMARY: u8 = 0;
 /// The resource.
 const RESOURCE: u8 = 1;
-/// What the handler caught.
+/// The exception that the handler caught.
 const CAUGHT: u8 = 2;
-/// What the outer handler caught.
+/// The exception that the outer handler caught.
 const CAUGHT_AGAIN: u8 = 3;
-/// What closing threw, when an exception passes.
+/// The exception that closing threw, when another one passes.
 const SUPPRESSED: u8 = 4;
-/// What closing threw behind the body.
+/// The exception that closing threw behind the body.
 const SUPPRESSED_BEHIND: u8 = 5;
 
 pub fn find(known: &Known, findings: &mut Findings) {
@@ -40,8 +40,8 @@ pub fn find(known: &Known, findings: &mut Findings) {
     }
 }
 
-/// javac 11 and newer: `catch (Throwable e) { if (r != null) try { r.close(); } catch (Throwable t) { e.addSuppressed(t); }
-/// throw e; }`. The null check is not there if the resource was just made.
+/// javac 11 and newer: `catch (Throwable e) { if (r != null) try { r.close(); } catch (Throwable t) {
+/// e.addSuppressed(t); } throw e; }`. The null check is not there if the resource was just made.
 fn of_javac(listing: &Listing, findings: &mut Findings, handler: usize) {
     const CHECKED: &[Step] = &[Load(RESOURCE), Is(op::IFNULL), Close(RESOURCE)];
     const SUPPRESS: &[Step] = &[
@@ -61,9 +61,9 @@ fn of_javac(listing: &Listing, findings: &mut Findings, handler: usize) {
     }
 }
 
-/// javac 7 to 10: `catch (Throwable t) { e = t; throw t; } finally { if (r != null) if (e != null) try { r.close(); } catch
-/// (Throwable x) { e.addSuppressed(x); } else r.close(); }`. From 9 on the null check may be missing, and what is behind it
-/// may be a call of `$closeResource`.
+/// javac 7 to 10: `catch (Throwable t) { e = t; throw t; } finally { if (r != null) if (e != null) try {
+/// r.close(); } catch (Throwable x) { e.addSuppressed(x); } else r.close(); }`. From 9 on the null check may
+/// be missing, and what is behind it may be a call of `$closeResource`.
 fn of_old_javac(listing: &Listing, findings: &mut Findings, handler: usize) {
     const CATCH: &[Step] = &[
         Store(CAUGHT),
@@ -110,7 +110,8 @@ fn of_old_javac(listing: &Listing, findings: &mut Findings, handler: usize) {
     }
 }
 
-/// Leaves out a handler that was matched, and the nearest place above it where the resource is closed, with the jump behind.
+/// Leaves out a handler that was matched, and the nearest place above it where the resource is closed, with
+/// the jump behind.
 fn with_way_through(
     listing: &Listing,
     findings: &mut Findings,
@@ -127,8 +128,9 @@ fn with_way_through(
     true
 }
 
-/// ECJ's handlers catch everything. The one behind the body closes the last resource and throws on; around it, one for each
-/// resource takes what closing threw, adds it to the first exception, closes the next resource, and throws.
+/// ECJ's handlers catch everything. The one behind the body closes the last resource and throws on; around
+/// it, one for each resource takes what closing threw, adds it to the first exception, closes the next
+/// resource, and throws.
 fn of_ecj(listing: &Listing, findings: &mut Findings, handler: usize) -> bool {
     let mut matcher = Matcher::new(listing, handler);
     if !matcher.take(&[Store(PRIMARY)]) || !matcher.take(&ecj_close_and_throw(0)) {
@@ -193,8 +195,8 @@ fn of_ecj_without_way_out(listing: &Listing, findings: &mut Findings, handler: u
 /// Resources of one `try` that are recognised.
 const MAX_RESOURCES: u8 = 30;
 
-/// Labels of a resource: where the handler throws, where adding what closing threw begins and ends, where the way through
-/// continues.
+/// Labels of a resource: where the handler throws, where adding what closing threw begins and ends, where the
+/// way through continues.
 fn ecj_labels(resource: u8) -> [u8; 4] {
     [0, 1, 2, 3].map(|label| 4 * resource + label)
 }

@@ -1,7 +1,7 @@
 //! `switch` over strings: by hash code, then `equals`.
 //!
-//! javac then switches over the strings' positions; that second switch is the one of the source. ECJ and Kotlin go to
-//! the cases at once: there, the comparisons are what decides.
+//! javac then switches over the strings' positions; that second switch is the one of the source. ECJ and
+//! Kotlin go to the cases at once: there, the comparisons are what decides.
 
 use trodden_profile::{ConditionKind, Outcome};
 
@@ -12,12 +12,13 @@ use crate::decide::Known;
 use crate::print::string;
 use crate::switches::{StringSwitch, jumps_if_equal, string_switches};
 
-/// Instructions between the store of the string and the switch over its hash code; Kotlin has a null check there.
+/// Instructions between the store of the string and the switch over its hash code; Kotlin has a null check
+/// there.
 const MAX_BEFORE_SWITCH: usize = 5;
 
 pub fn find(known: &Known, findings: &mut Findings) {
     for switch in string_switches(known) {
-        // Not the whole block: the statements in front of the switch stand there, too.
+        // Not the whole block: the statements in front of the switch are there, too.
         findings.branch(switch.block);
         let slots = known.interpreted.stores.iter().map(|s| s.slot);
         let two_halves = slots
@@ -58,8 +59,8 @@ fn between_the_switches(known: &Known, findings: &mut Findings, switch: &StringS
     }
 }
 
-/// ECJ and Kotlin: from behind the store of the string to the last comparison, with the jump to the default behind it. The
-/// decisions are not marked: they are those of the source.
+/// ECJ and Kotlin: from behind the store of the string to the last comparison, with the jump to the default
+/// behind it. The decisions are not marked: they are those of the source.
 fn comparisons(known: &Known, findings: &mut Findings, switch: &StringSwitch) {
     let listing = known.listing();
     let at = listing.position(known.map.blocks[switch.block].last);

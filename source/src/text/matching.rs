@@ -1,13 +1,14 @@
-//! Does a recovered condition say what a piece of source says?
+//! Comparison of a recovered condition with a piece of source.
 //!
-//! Both are stripped of what bytecode does not have (`this.`, qualifiers, casts, redundant parentheses, type arguments,
-//! boxing), then compared token by token. `…` matches anything; a literal matches a constant's name.
+//! Both are stripped of what bytecode does not have (`this.`, qualifiers, casts, redundant parentheses, type
+//! arguments, boxing), then compared token by token. `…` matches anything; a literal matches a constant's
+//! name.
 
-use super::tokens::{Kind, Token};
+use super::tokens::{Token, TokenKind};
 
-/// How well two texts fit each other.
+/// How well two texts match each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fit {
+pub enum MatchQuality {
     /// Not at all.
     No,
     /// Where one has a literal, the other has a name; or something is left out.
@@ -17,38 +18,42 @@ pub enum Fit {
 }
 
 /// Compares a recovered text's tokens with those of the source, both [`stripped`].
-pub fn fit(recovered: &[&Token], source: &[&Token]) -> Fit {
+pub fn fit(recovered: &[&Token], source: &[&Token]) -> MatchQuality {
     let mut steps = 0;
     matches(recovered, source, &mut steps)
 }
 
-/// Most comparisons before it is given up.
+/// Number of comparisons after which it is given up.
 const MAX_STEPS: u32 = 20_000;
 
-fn matches(a: &[&Token], b: &[&Token], steps: &mut u32) -> Fit {
+fn matches(a: &[&Token], b: &[&Token], steps: &mut u32) -> MatchQuality {
     *steps += 1;
     if *steps > MAX_STEPS {
-        return Fit::No;
+        return MatchQuality::No;
     }
     let Some((first, rest)) = a.split_first() else {
-        return if b.is_empty() { Fit::Same } else { Fit::No };
+        return if b.is_empty() {
+            MatchQuality::Same
+        } else {
+            MatchQuality::No
+        };
     };
-    // An argument list may be empty where `…` stands, or end before it.
+    // An argument list may be empty where the other has `…`, or end before it.
     if first.is(",")
-        && rest.first().is_some_and(|t| t.kind == Kind::Cut)
-        && matches(&rest[1..], b, steps) != Fit::No
+        && rest.first().is_some_and(|t| t.kind == TokenKind::Cut)
+        && matches(&rest[1..], b, steps) != MatchQuality::No
     {
-        return Fit::Compatible;
+        return MatchQuality::Compatible;
     }
-    if first.kind == Kind::Cut {
+    if first.kind == TokenKind::Cut {
         // What is left out may be a qualifier that the source's text has lost as well.
-        if rest.first().is_some_and(|t| t.is(".")) && matches(&rest[1..], b, steps) != Fit::No {
-            return Fit::Compatible;
+        if rest.first().is_some_and(|t| t.is(".")) && matches(&rest[1..], b, steps) != MatchQuality::No {
+            return MatchQuality::Compatible;
         }
         let mut depth = 0i32;
         for taken in 0..=b.len() {
-            if depth == 0 && matches(rest, &b[taken..], steps) != Fit::No {
-                return Fit::Compatible;
+            if depth == 0 && matches(rest, &b[taken..], steps) != MatchQuality::No {
+                return MatchQuality::Compatible;
             }
             match b.get(taken).map(|t| t.text.as_str()) {
                 Some("(" | "[" | "{") => depth += 1,
@@ -59,66 +64,70 @@ fn matches(a: &[&Token], b: &[&Token], steps: &mut u32) -> Fit {
                 break;
             }
         }
-        return Fit::No;
+        return MatchQuality::No;
     }
     // A constant's value: of a name, of a negative number.
-    let literal = matches!(first.kind, Kind::Integer(_) | Kind::Real(_) | Kind::Text(_));
+    let literal = matches!(
+        first.kind,
+        TokenKind::Integer(_) | TokenKind::Real(_) | TokenKind::Text(_)
+    );
     let Some((other, others)) = b.split_first() else {
-        return Fit::No;
+        return MatchQuality::No;
     };
     match same(first, other) {
-        Fit::No => {}
+        MatchQuality::No => {}
         // What is the same so far can still fail later and fit otherwise.
         found => match matches(rest, others, steps) {
-            Fit::No => {}
+            MatchQuality::No => {}
             after => return found.min(after),
         },
     }
-    // `-1`, folded, beside a name.
+    // `-1`, folded, compared with a name.
     if first.is("-")
         && rest
             .first()
-            .is_some_and(|t| matches!(t.kind, Kind::Integer(_) | Kind::Real(_)))
+            .is_some_and(|t| matches!(t.kind, TokenKind::Integer(_) | TokenKind::Real(_)))
         && is_name(other)
-        && matches(&rest[1..], others, steps) != Fit::No
+        && matches(&rest[1..], others, steps) != MatchQuality::No
     {
-        return Fit::Compatible;
+        return MatchQuality::Compatible;
     }
-    // `-2`, beside `(byte) 0xfe` without its cast.
+    // `-2`, compared with `(byte) 0xfe` without its cast.
     if first.is("-")
-        && let (Some(Kind::Integer(n)), Kind::Integer(m @ 128..=255)) =
+        && let (Some(TokenKind::Integer(n)), TokenKind::Integer(m @ 128..=255)) =
             (rest.first().map(|t| &t.kind), &other.kind)
         && n + m == 256
-        && matches(&rest[1..], others, steps) != Fit::No
+        && matches(&rest[1..], others, steps) != MatchQuality::No
     {
-        return Fit::Compatible;
+        return MatchQuality::Compatible;
     }
     // `byte.class` is `Byte.TYPE`, without its qualifier.
     if other.is("TYPE")
         && PRIMITIVES.iter().any(|ty| first.is(ty))
         && rest.len() >= 2
         && rest[1].is("class")
-        && matches(&rest[2..], others, steps) != Fit::No
+        && matches(&rest[2..], others, steps) != MatchQuality::No
     {
-        return Fit::Compatible;
+        return MatchQuality::Compatible;
     }
-    // A constant whose name was taken for a qualifier: `"GET".equals(x)` beside `Get.equals(x)`.
-    if literal && rest.first().is_some_and(|t| t.is(".")) && matches(&rest[1..], b, steps) != Fit::No {
-        return Fit::Compatible;
+    // A constant whose name was taken for a qualifier: `"GET".equals(x)` compared with `Get.equals(x)`.
+    if literal && rest.first().is_some_and(|t| t.is(".")) && matches(&rest[1..], b, steps) != MatchQuality::No
+    {
+        return MatchQuality::Compatible;
     }
     // A folded expression of constants: `MAX - 1`, `1 << 16`, `"a" + B`.
     if literal && let Some(folded) = folded(b).filter(|&len| len > 1) {
         for len in (2..=folded).rev() {
-            if matches(rest, &b[len..], steps) != Fit::No {
-                return Fit::Compatible;
+            if matches(rest, &b[len..], steps) != MatchQuality::No {
+                return MatchQuality::Compatible;
             }
         }
     }
-    Fit::No
+    MatchQuality::No
 }
 
 fn is_name(token: &Token) -> bool {
-    token.kind == Kind::Word
+    token.kind == TokenKind::Word
         && !matches!(
             token.text.as_str(),
             "true" | "false" | "null" | "this" | "instanceof"
@@ -135,7 +144,10 @@ fn is_constant_name(token: &Token) -> bool {
 /// Length of an arithmetic expression of constants at the beginning.
 fn folded(tokens: &[&Token]) -> Option<usize> {
     let constant = |t: &&Token| {
-        matches!(t.kind, Kind::Integer(_) | Kind::Real(_) | Kind::Text(_)) || is_constant_name(t)
+        matches!(
+            t.kind,
+            TokenKind::Integer(_) | TokenKind::Real(_) | TokenKind::Text(_)
+        ) || is_constant_name(t)
     };
     let sign = |t: &&Token| {
         matches!(
@@ -147,21 +159,29 @@ fn folded(tokens: &[&Token]) -> Option<usize> {
     (len > 0).then_some(len)
 }
 
-fn same(a: &Token, b: &Token) -> Fit {
-    let equal = |equal: bool| if equal { Fit::Same } else { Fit::No };
+fn same(a: &Token, b: &Token) -> MatchQuality {
+    let equal = |equal: bool| {
+        if equal {
+            MatchQuality::Same
+        } else {
+            MatchQuality::No
+        }
+    };
     match (&a.kind, &b.kind) {
-        (Kind::Integer(m), Kind::Integer(n)) => equal(m == n),
-        (Kind::Real(x), Kind::Real(y)) => equal(x == y || (*x as f32) == (*y as f32)),
-        (Kind::Integer(n), Kind::Real(x)) | (Kind::Real(x), Kind::Integer(n)) => equal(*n as f64 == *x),
-        (Kind::Text(cut), Kind::Text(whole)) => match cut.strip_suffix('…') {
-            Some(head) if whole.starts_with(head) => Fit::Compatible,
+        (TokenKind::Integer(m), TokenKind::Integer(n)) => equal(m == n),
+        (TokenKind::Real(x), TokenKind::Real(y)) => equal(x == y || (*x as f32) == (*y as f32)),
+        (TokenKind::Integer(n), TokenKind::Real(x)) | (TokenKind::Real(x), TokenKind::Integer(n)) => {
+            equal(*n as f64 == *x)
+        }
+        (TokenKind::Text(cut), TokenKind::Text(whole)) => match cut.strip_suffix('…') {
+            Some(head) if whole.starts_with(head) => MatchQuality::Compatible,
             _ => equal(cut == whole),
         },
-        (Kind::Integer(_) | Kind::Real(_) | Kind::Text(_), Kind::Word) if is_name(b) => {
+        (TokenKind::Integer(_) | TokenKind::Real(_) | TokenKind::Text(_), TokenKind::Word) if is_name(b) => {
             match is_constant_name(b) {
-                true => Fit::Compatible,
+                true => MatchQuality::Compatible,
                 // A local variable with a constant value.
-                false => Fit::Compatible,
+                false => MatchQuality::Compatible,
             }
         }
         _ => equal(a.text == b.text),
@@ -199,7 +219,7 @@ fn without_type_arguments<'t>(tokens: &[&'t Token]) -> Vec<&'t Token> {
     while at < tokens.len() {
         if tokens[at].is("<") {
             let part = |t: &&&Token| {
-                t.kind == Kind::Word
+                t.kind == TokenKind::Word
                     || matches!(
                         t.text.as_str(),
                         "<" | ">" | ">>" | ">>>" | "," | "." | "?" | "[" | "]" | "&"
@@ -236,16 +256,16 @@ fn without_type_arguments<'t>(tokens: &[&'t Token]) -> Vec<&'t Token> {
     out
 }
 
-/// Does what comes before allow an operand here, so that a parenthesis groups or casts?
+/// Returns true if the token before allows an operand here, so that a parenthesis groups or casts.
 fn begins_operand(before: Option<&&Token>) -> bool {
     match before {
         None => true,
         Some(t) => match t.kind {
-            Kind::Word => matches!(
+            TokenKind::Word => matches!(
                 t.text.as_str(),
                 "return" | "instanceof" | "case" | "in" | "if" | "while" | "throw"
             ),
-            Kind::Sign => !matches!(t.text.as_str(), ")" | "]" | "}"),
+            TokenKind::Sign => !matches!(t.text.as_str(), ")" | "]" | "}"),
             _ => false,
         },
     }
@@ -256,11 +276,12 @@ fn without_casts<'t>(tokens: &[&'t Token]) -> Vec<&'t Token> {
     let mut at = 0;
     while at < tokens.len() {
         if tokens[at].is("(") && begins_operand(out.last()) {
-            let ty = |t: &&&Token| t.kind == Kind::Word || matches!(t.text.as_str(), "." | "[" | "]" | "&");
+            let ty =
+                |t: &&&Token| t.kind == TokenKind::Word || matches!(t.text.as_str(), "." | "[" | "]" | "&");
             let len = tokens[at + 1..].iter().take_while(ty).count();
             let close = at + 1 + len;
             let operand = tokens.get(close + 1).is_some_and(|t| {
-                t.kind != Kind::Sign && !t.is("instanceof") || matches!(t.text.as_str(), "(" | "!" | "~")
+                t.kind != TokenKind::Sign && !t.is("instanceof") || matches!(t.text.as_str(), "(" | "!" | "~")
             });
             if len > 0 && tokens.get(close).is_some_and(|t| t.is(")")) && operand {
                 at = close + 1;
@@ -276,17 +297,17 @@ fn without_casts<'t>(tokens: &[&'t Token]) -> Vec<&'t Token> {
 fn without_qualifiers<'t>(tokens: &[&'t Token]) -> Vec<&'t Token> {
     let mut out: Vec<&Token> = Vec::with_capacity(tokens.len());
     let upper =
-        |t: &Token| t.kind == Kind::Word && t.text.starts_with(char::is_uppercase) && t.text != "TYPE";
+        |t: &Token| t.kind == TokenKind::Word && t.text.starts_with(char::is_uppercase) && t.text != "TYPE";
     let mut at = 0;
     while at < tokens.len() {
         let token = tokens[at];
         let dot = tokens.get(at + 1).is_some_and(|t| t.is("."));
         let member = tokens
             .get(at + 2)
-            .is_some_and(|t| t.kind == Kind::Word && !t.is("class"));
+            .is_some_and(|t| t.kind == TokenKind::Word && !t.is("class"));
         if dot && member && (upper(token) || token.is("this") || token.is("super")) {
             // With the package, or the class around, in front.
-            while out.len() >= 2 && out[out.len() - 1].is(".") && out[out.len() - 2].kind == Kind::Word {
+            while out.len() >= 2 && out[out.len() - 1].is(".") && out[out.len() - 2].kind == TokenKind::Word {
                 out.truncate(out.len() - 2);
             }
             at += 2;
@@ -297,7 +318,7 @@ fn without_qualifiers<'t>(tokens: &[&'t Token]) -> Vec<&'t Token> {
             let mut from = out.len();
             while from >= 2
                 && out[from - 1].is(".")
-                && out[from - 2].kind == Kind::Word
+                && out[from - 2].kind == TokenKind::Word
                 && !upper(out[from - 2])
             {
                 from -= 2;
@@ -314,10 +335,10 @@ fn without_qualifiers<'t>(tokens: &[&'t Token]) -> Vec<&'t Token> {
             continue;
         }
         // The variable of `instanceof`; `final` and annotations before its type.
-        if token.kind == Kind::Word && out.len() >= 2 && at > 0 {
+        if token.kind == TokenKind::Word && out.len() >= 2 && at > 0 {
             let previous = out[out.len() - 1];
             let pattern = out.iter().rev().take(8).any(|t| t.is("instanceof") || t.is("is"));
-            if pattern && (previous.kind == Kind::Word && upper(previous) || previous.is("]")) {
+            if pattern && (previous.kind == TokenKind::Word && upper(previous) || previous.is("]")) {
                 at += 1;
                 continue;
             }

@@ -1,13 +1,13 @@
-//! Conditions in source files: the text of a condition on its line, as it is written.
+//! Conditions in source files: the text of a condition on its line, in the author's spelling.
 //!
-//! The recovered text says what to look for; a tolerant tokeniser finds the piece of source that says the same. If
-//! nothing does, or several different pieces do, the condition is not known.
+//! The recovered text says what to look for; a tolerant tokeniser finds the piece of source that says the
+//! same. If nothing does, or several different pieces do, the condition is not known.
 
 mod matching;
 mod tokens;
 
-pub use matching::{Fit, fit, stripped};
-pub use tokens::{Kind, Token, tokens};
+pub use matching::{MatchQuality, fit, stripped};
+pub use tokens::{Token, TokenKind, tokens};
 
 use trodden_profile::{Condition, ConditionKind};
 
@@ -21,7 +21,7 @@ const MAX_TOKENS: usize = 120;
 /// The text of a condition as a source file has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceText {
-    /// As it is written, on one line.
+    /// In the author's spelling, on one line.
     pub text: String,
     /// It says the opposite of what was recovered: *yes* and *no* change places.
     pub opposite: bool,
@@ -42,8 +42,8 @@ impl SourceFile {
         SourceFile { text, tokens }
     }
 
-    /// The text of a condition as the source has it on this line; `None` if no piece of the source says what was
-    /// recovered, or several do that are not the same.
+    /// The text of a condition as the source has it on this line; `None` if no piece of the source says what
+    /// was recovered, or several do that are not the same.
     pub fn condition(&self, line: u32, condition: &Condition) -> Option<SourceText> {
         let text = condition.text.as_deref()?;
         let found = self.as_said(line, text, condition.kind);
@@ -80,7 +80,7 @@ impl SourceFile {
         let open = behind > 0 && near[behind - 1].line == line && !ends_statement(&near[behind - 1]);
         let rest = near[behind..].iter().take_while(|t| !ends_statement(t)).count();
         let of_statement = behind..behind + if open { rest } else { 0 };
-        let mut best: Option<(Fit, String)> = None;
+        let mut best: Option<(MatchQuality, String)> = None;
         for start in 0..near.len() {
             if !begins(&near, start, kind, negated) {
                 continue;
@@ -91,7 +91,7 @@ impl SourceFile {
                     continue;
                 }
                 let found = fit(&wanted, &stripped(&piece.iter().collect::<Vec<_>>()));
-                if found == Fit::No {
+                if found == MatchQuality::No {
                     continue;
                 }
                 let text = self.join(without_outer_parentheses(piece));
@@ -111,7 +111,7 @@ impl SourceFile {
         self.tokens[from..to].to_vec()
     }
 
-    /// The piece as it is written, on one line.
+    /// The piece in the author's spelling, on one line.
     fn join(&self, piece: &[Token]) -> String {
         let mut out = String::new();
         for (index, token) in piece.iter().enumerate() {
@@ -155,25 +155,25 @@ fn without_outer_parentheses(mut piece: &[Token]) -> &[Token] {
     piece
 }
 
-/// Can a condition begin at this token? `negated`: also first in what is negated as a whole.
+/// Returns true if a condition can begin at this token. `negated`: also first in what is negated as a whole.
 fn begins(tokens: &[Token], start: usize, kind: ConditionKind, negated: bool) -> bool {
     let Some(before) = start.checked_sub(1).map(|i| &tokens[i]) else {
         return false;
     };
     if kind == ConditionKind::ForEach {
         // Behind the type of the variable.
-        return tokens[start].kind == Kind::Word
+        return tokens[start].kind == TokenKind::Word
             && tokens.get(start + 1).is_some_and(|t| t.is(":") || t.is("in"))
             && tokens[..start].iter().rev().take(12).any(|t| t.is("for"));
     }
     match before.kind {
-        Kind::Word => matches!(
+        TokenKind::Word => matches!(
             before.text.as_str(),
             "return" | "assert" | "yield" | "case" | "else"
         ),
         // What is negated as a whole is the opposite.
-        Kind::Sign if before.is("(") && start >= 2 && tokens[start - 2].is("!") => negated,
-        Kind::Sign => matches!(
+        TokenKind::Sign if before.is("(") && start >= 2 && tokens[start - 2].is("!") => negated,
+        TokenKind::Sign => matches!(
             before.text.as_str(),
             "(" | "&&" | "||" | "?" | ":" | "=" | "," | ";" | "{" | "->" | "?:" | "&" | "|" | "}"
         ),
@@ -189,7 +189,7 @@ fn ends(tokens: &[Token], start: usize) -> Vec<usize> {
         let end = start + offset;
         if depth == 0
             && end > start
-            && token.kind == Kind::Sign
+            && token.kind == TokenKind::Sign
             && matches!(
                 token.text.as_str(),
                 ")" | "&&" | "||" | "?" | ":" | ";" | "," | "?:" | "}" | "{" | "->" | "]"
@@ -198,7 +198,7 @@ fn ends(tokens: &[Token], start: usize) -> Vec<usize> {
             found.push(end);
         }
         match token.text.as_str() {
-            _ if matches!(token.kind, Kind::Text(_)) => {}
+            _ if matches!(token.kind, TokenKind::Text(_)) => {}
             "(" | "[" | "{" => depth += 1,
             ")" | "]" | "}" => depth -= 1,
             ";" if depth == 0 => break,

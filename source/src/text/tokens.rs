@@ -1,8 +1,9 @@
-//! Source text as tokens, for Java and Kotlin alike. Nothing is ever an error: what is not understood is an operator.
+//! Source text as tokens, for Java and Kotlin alike. Nothing is ever an error: what is not understood is an
+//! operator.
 
-/// What kind of token.
+/// The kind of token.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum TokenKind {
     /// Identifier or keyword.
     Word,
     /// A whole number, or a character's.
@@ -20,8 +21,8 @@ pub enum Kind {
 /// A token and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Token {
-    /// Kind.
-    pub kind: Kind,
+    /// TokenKind.
+    pub kind: TokenKind,
     /// As written.
     pub text: String,
     /// Line, from 1.
@@ -33,9 +34,9 @@ pub struct Token {
 }
 
 impl Token {
-    /// Is it written like this?
+    /// Returns true if it is written like this.
     pub fn is(&self, text: &str) -> bool {
-        self.text == text && !matches!(self.kind, Kind::Text(_))
+        self.text == text && !matches!(self.kind, TokenKind::Text(_))
     }
 }
 
@@ -69,14 +70,14 @@ impl Scanner<'_> {
         &self.text[self.at..]
     }
 
-    /// Goes on by that many bytes, which end at a character's bound.
+    /// Advances by that many bytes, which end at a character's bound.
     fn skip(&mut self, bytes: usize) {
         let passed = &self.text.as_bytes()[self.at..self.at + bytes];
         self.line += passed.iter().filter(|&&b| b == b'\n').count() as u32;
         self.at += bytes;
     }
 
-    fn push(&mut self, kind: Kind, bytes: usize) {
+    fn push(&mut self, kind: TokenKind, bytes: usize) {
         let (start, end) = (self.at, self.at + bytes);
         let text = self.text[start..end].to_owned();
         let line = self.line;
@@ -102,7 +103,7 @@ impl Scanner<'_> {
             } else if let Some(block) = rest.strip_prefix("\"\"\"") {
                 let len = block.find("\"\"\"").map_or(rest.len(), |at| at + 6);
                 let content = block.get(..len.saturating_sub(6)).unwrap_or("").to_owned();
-                self.push(Kind::Text(content), len);
+                self.push(TokenKind::Text(content), len);
             } else if c == '"' || c == '\'' {
                 self.quoted(c);
             } else if c.is_ascii_digit() || c == '.' && rest[1..].starts_with(|d: char| d.is_ascii_digit()) {
@@ -110,16 +111,16 @@ impl Scanner<'_> {
             } else if c == '_' || c == '$' || c.is_alphabetic() {
                 let word = |c: char| c == '_' || c == '$' || c.is_alphanumeric();
                 let len = rest.find(|c| !word(c)).unwrap_or(rest.len());
-                self.push(Kind::Word, len);
+                self.push(TokenKind::Word, len);
             } else if c == '`' {
                 let len = rest[1..].find('`').map_or(rest.len(), |at| at + 2);
-                self.push(Kind::Word, len);
+                self.push(TokenKind::Word, len);
             } else if c == '…' {
-                self.push(Kind::Cut, c.len_utf8());
+                self.push(TokenKind::Cut, c.len_utf8());
             } else {
                 let long = SIGNS.iter().find(|sign| rest.starts_with(**sign));
                 let len = long.map_or(c.len_utf8(), |sign| sign.len());
-                self.push(Kind::Sign, len);
+                self.push(TokenKind::Sign, len);
             }
         }
     }
@@ -174,8 +175,8 @@ impl Scanner<'_> {
         }
         let mut all = content.chars();
         let kind = match (quote, all.next(), all.next()) {
-            ('\'', Some(c), None) => Kind::Integer(i64::from(u32::from(c))),
-            _ => Kind::Text(content),
+            ('\'', Some(c), None) => TokenKind::Integer(i64::from(u32::from(c))),
+            _ => TokenKind::Text(content),
         };
         self.push(kind, len);
     }
@@ -204,7 +205,7 @@ impl Scanner<'_> {
     }
 }
 
-fn value(text: &str) -> Kind {
+fn value(text: &str) -> TokenKind {
     let plain = text.replace('_', "").to_ascii_lowercase();
     let (digits, radix) = match plain.as_bytes() {
         [b'0', b'x', ..] => (&plain[2..], 16),
@@ -217,7 +218,7 @@ fn value(text: &str) -> Kind {
         // Java's hexadecimal ints wrap.
         let wraps =
             radix != 10 && !plain.ends_with('l') && number > i32::MAX as u64 && number <= u64::from(u32::MAX);
-        return Kind::Integer(if wraps {
+        return TokenKind::Integer(if wraps {
             i64::from(number as u32 as i32)
         } else {
             number as i64
@@ -225,7 +226,7 @@ fn value(text: &str) -> Kind {
     }
     let real = plain.trim_end_matches(['f', 'd']);
     match real.parse::<f64>() {
-        Ok(real) => Kind::Real(real),
-        Err(_) => Kind::Sign,
+        Ok(real) => TokenKind::Real(real),
+        Err(_) => TokenKind::Sign,
     }
 }

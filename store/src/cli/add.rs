@@ -14,8 +14,8 @@ use crate::store::Store;
 
 /// Takes profiles into a store: all of them, or none.
 ///
-/// Each is a window of a JVM. Those that `trodden ship` would deliver say themselves which one; of others, what they are of is
-/// told here, and each file is a JVM. A window that the store has already is left out.
+/// Each is a window of a JVM. Those that `trodden ship` would deliver say themselves which one; of others it
+/// is given here, and each file is a JVM. A window that the store has already is left out.
 #[derive(Args)]
 pub struct AddArgs {
     /// The store.

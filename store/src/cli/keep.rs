@@ -9,15 +9,15 @@ use super::output::{complain, print, several, size};
 use crate::compact::{CompactOptions, TARGET};
 use crate::drop::DropOptions;
 use crate::error::StoreError;
-use crate::log::{Day, Grain};
+use crate::log::{Day, Granularity};
 use crate::place::Place;
 use crate::store::Store;
 use crate::vacuum::VacuumOptions;
 
 /// Takes old days, a service or a build out of a store.
 ///
-/// The files stay where they are until `compact --vacuum` deletes them; windows that were in them do not come in again. Whole days
-/// only.
+/// The files stay where they are until `compact --vacuum` deletes them; windows that were in them do not come
+/// in again. Whole days only.
 #[derive(Args)]
 pub struct DropArgs {
     /// The store.
@@ -53,19 +53,20 @@ pub(super) async fn drop(args: &DropArgs) -> Result<ExitCode, StoreError> {
 
 /// Makes fewer and larger files of many small ones, and fewer rows of old ones.
 ///
-/// Sums stay what they are. May run beside writers and readers.
+/// Sums stay what they are. May run at the same time as writers and readers.
 #[derive(Args)]
 pub struct CompactArgs {
     /// The store.
     store: String,
-    /// Puts the windows of each JVM together, of days that are over long enough: one row per hour, or per day.
+    /// Puts the windows of each JVM together, of days that are over long enough: one row per hour, or per
+    /// day.
     #[arg(long, value_enum)]
     to: Option<To>,
     /// How long such days are over: 12h, 7d.
     #[arg(long, value_name = "TIME", default_value = "1d", value_parser = time, requires = "to")]
     older_than: Duration,
-    /// Deletes files that do not count any more: those that were replaced or dropped an hour ago, and those of a day ago that no
-    /// writer has told of.
+    /// Deletes files that do not count any more: those that were replaced or dropped an hour ago, and those
+    /// of a day ago that no writer has committed.
     #[arg(long)]
     vacuum: bool,
     /// How long replaced and dropped files stay for readers that know them.
@@ -76,7 +77,7 @@ pub struct CompactArgs {
     target: u64,
 }
 
-/// Into what windows are put together.
+/// The time unit that windows are combined into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum To {
     /// The hour in which they began.
@@ -107,8 +108,8 @@ pub(super) async fn compact(args: &CompactArgs) -> Result<ExitCode, StoreError> 
     let store = Store::open(&Place::parse(&args.store)?).await?;
     let options = CompactOptions {
         to: args.to.map(|to| match to {
-            To::Hour => Grain::Hour,
-            To::Day => Grain::Day,
+            To::Hour => Granularity::Hour,
+            To::Day => Granularity::Day,
         }),
         older_than_ms: u64::try_from(args.older_than.as_millis()).unwrap_or(u64::MAX),
         target: args.target << 20,
@@ -126,7 +127,7 @@ pub(super) async fn compact(args: &CompactArgs) -> Result<ExitCode, StoreError> 
     );
     if done.left > 0 {
         text += &format!(
-            "{} others changed meanwhile, and stay as they are\n",
+            "{} others changed meanwhile, and stay unchanged\n",
             several(done.left, "partition that")
         );
     }

@@ -28,7 +28,7 @@ pub(crate) fn print(text: &str) -> Result<(), StoreError> {
     }
 }
 
-/// A line that tells how far it is, on a terminal.
+/// A line that shows the progress, on a terminal.
 pub(crate) fn progress(all: u64, what: &str) -> Option<ProgressBar> {
     let wanted = io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
     let style = ProgressStyle::with_template("{msg} {wide_bar} {pos} of {len}, {eta} left");

@@ -56,21 +56,21 @@ pub(super) struct QueryArgs {
     pub(super) engine: EngineArgs,
 }
 
-/// What most questions can be narrowed down to.
+/// The restrictions that most questions allow.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct Chosen {
-    /// From this day on: 2026-11-01, or 30d for so many days before the newest in the store
+    /// From this day on: 2026-11-01, or 30d for that number of days before the newest in the store
     #[arg(long, value_name = "DAY")]
     pub(super) since: Option<String>,
-    /// Of this service only
+    /// Only this service
     #[arg(long, value_name = "SERVICE")]
     pub(super) service: Option<String>,
-    /// Of this build; else of the newest, or of all
+    /// Only this build; else the newest, or all
     #[arg(long, value_name = "BUILD")]
     pub(super) build: Option<String>,
 }
 
-/// What the engine may take.
+/// The resources that the engine may take.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct EngineArgs {
     /// MiB of memory for groups, joins and sorting; what does not fit goes to disk
@@ -146,7 +146,7 @@ pub(super) async fn query(args: &QueryArgs) -> Result<ExitCode, StoreError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a store has now.
+/// The files that a store has now.
 pub(super) async fn files(place: &str) -> Result<Files, StoreError> {
     let store = Store::open(&Place::parse(place)?).await?;
     let state = store.state().await?;
@@ -225,7 +225,7 @@ fn listed() -> String {
     out
 }
 
-/// What an answer took.
+/// The resources that an answer took, as text.
 fn told(spent: &query::Spent) -> String {
     let spilled = match spent.spilled {
         0 => "nothing was spilled to disk".to_owned(),

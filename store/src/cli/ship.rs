@@ -15,10 +15,10 @@ use crate::error::StoreError;
 use crate::place::Place;
 use crate::ship::{ShipError, ShipOptions, StoreSink, ship as run};
 
-/// Moves windows from a spool folder into a store, until it is told to stop.
+/// Moves windows from a spool folder into a store, until it is stopped.
 ///
-/// A window is deleted once it is in the store. What cannot be delivered stays, and is tried again; what arrives twice counts
-/// once. SIGTERM and Ctrl-C end it after the delivery that is under way.
+/// A window is deleted once it is in the store. What cannot be delivered stays, and is tried again; what
+/// arrives twice counts once. SIGTERM and Ctrl-C end it after the delivery in progress.
 #[derive(Args)]
 pub struct ShipArgs {
     /// The folder that JVMs write windows to (their option `spool`).
@@ -114,7 +114,7 @@ fn stopped() -> watch::Receiver<bool> {
             });
         }
     }
-    // Without an ear it must not look as if somebody had hung up.
+    // Without a receiver it must not look as if the sender had hung up.
     tokio::spawn(async move { stop.closed().await });
     stopped
 }

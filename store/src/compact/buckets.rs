@@ -1,4 +1,4 @@
-//! Which windows of a JVM are put together.
+//! Which windows of a JVM are combined.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::error::StoreError;
 use crate::file::read_columns;
-use crate::log::{FileEntry, Grain};
+use crate::log::{FileEntry, Granularity};
 use crate::store::Store;
 use crate::tables::dictionary;
 
@@ -29,10 +29,10 @@ impl fmt::Debug for Buckets {
 
 impl Buckets {
     /// From the rows of windows of a day.
-    pub async fn of(store: &Store, files: &[FileEntry], grain: Grain) -> Result<Buckets, StoreError> {
+    pub async fn of(store: &Store, files: &[FileEntry], grain: Granularity) -> Result<Buckets, StoreError> {
         let length = match grain {
-            Grain::Hour => 3_600_000,
-            Grain::Day => 86_400_000,
+            Granularity::Hour => 3_600_000,
+            Granularity::Day => 86_400_000,
         };
         let mut rows: FxHashMap<String, Vec<(i64, i64)>> = FxHashMap::default();
         for file in files {
@@ -102,7 +102,8 @@ impl Buckets {
     }
 }
 
-/// From (window, bucket) to (window, first window of the bucket), ascending, without what follows from the one before.
+/// From (window, bucket) to (window, first window of the bucket), ascending, without what follows from the
+/// one before.
 fn runs(places: &mut [(i64, i64)]) -> Vec<(i64, i64)> {
     places.sort_unstable();
     let mut first: BTreeMap<i64, i64> = BTreeMap::new();

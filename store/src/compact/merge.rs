@@ -1,5 +1,5 @@
-//! Rows of several files of one table become rows of fewer. Sorting and adding up is DataFusion's, within bounds of memory: what does
-//! not fit goes to the disk meanwhile.
+//! Rows of several files of one table become rows of fewer. Sorting and adding up is DataFusion's, within
+//! bounds of memory: what does not fit goes to the disk meanwhile.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,25 +20,25 @@ use futures::{StreamExt, TryStreamExt};
 use super::buckets::Buckets;
 use crate::error::StoreError;
 use crate::file::{Contents, FileWriter, NewFile, Partition, read_all};
-use crate::log::{FileEntry, Grain};
+use crate::log::{FileEntry, Granularity};
 use crate::store::Store;
 use crate::tables::Table;
 
 /// Memory for sorting and adding up, in bytes.
 const MEMORY: usize = 512 << 20;
-/// Of that, for merging what went to the disk.
+/// The part of it for merging the rows that went to the disk.
 const MERGING: usize = 64 << 20;
 /// Columns with many different texts: as dictionaries, each batch would carry all of them.
 const MANY: [&str; 8] = [
     "graph", "path", "edge", "context", "caller", "along", "chain", "text",
 ];
 
-/// What is to be merged.
+/// The files that are to be merged.
 pub(super) struct Merge<'a> {
     pub store: &'a Store,
     pub partition: Partition,
     pub files: &'a [FileEntry],
-    pub grain: Option<Grain>,
+    pub grain: Option<Granularity>,
     pub buckets: Option<Buckets>,
     pub target: u64,
 }
@@ -146,13 +146,13 @@ impl Merge<'_> {
         RecordBatch::try_new(schema, columns).map_err(failed)
     }
 
-    /// Are rows added up, and not just sorted?
+    /// Returns true if rows are added up, and not just sorted.
     fn adds_up(&self) -> bool {
         adds_up(self.partition.table, self.buckets.is_some())
     }
 
     fn failed(&self, error: DataFusionError) -> StoreError {
-        // Our own errors come through DataFusion as they are.
+        // Our own errors come through DataFusion unchanged.
         match error {
             DataFusionError::External(inner) => match inner.downcast::<StoreError>() {
                 Ok(own) => *own,
@@ -179,7 +179,7 @@ fn adds_up(table: Table, buckets: bool) -> bool {
     buckets || !matches!(table, Table::Windows | Table::Paths)
 }
 
-/// What to do with the rows of a table.
+/// The SQL for the rows of a table.
 fn statement(table: Table, buckets: bool) -> String {
     let order = |names: &[&str]| {
         names
@@ -192,7 +192,7 @@ fn statement(table: Table, buckets: bool) -> String {
     if !adds_up(table, buckets) {
         return format!("SELECT * FROM rows ORDER BY {sorted}");
     }
-    // What rows are the same by; and what becomes of the other columns.
+    // What rows are the same by; and how the other columns are summed up.
     let method = ["class", "method", "descriptor"];
     let variance = "CASE WHEN count(\"error\") = count(*) THEN sum(\"error\" * \"count\" * \"error\" * \"count\") END AS \"error\"";
     let first = |name: &str| format!("first_value(\"{name}\") AS \"{name}\"");
@@ -248,7 +248,7 @@ fn statement(table: Table, buckets: bool) -> String {
         Table::Branches => {
             same.extend(method);
             same.extend(["graph", "edge"]);
-            // The row that says what is decided stands for the others.
+            // The row that says what is decided represents the others.
             let known = |name: &str| {
                 format!("first_value(\"{name}\" ORDER BY (\"condition\" IS NULL), \"outcome\") AS \"{name}\"")
             };
@@ -295,7 +295,7 @@ struct Source {
     store: Store,
     schema: SchemaRef,
     files: Vec<FileEntry>,
-    /// What is in them, added up as it is read.
+    /// The sums of the rows that were read.
     sums: Arc<Mutex<Sums>>,
 }
 

@@ -1,8 +1,9 @@
-//! Compaction: many small files of a partition become few, rows that only differ in their delivery become one, and of old
-//! days the windows of a JVM are put together.
+//! Compaction: many small files of a partition become few, rows that only differ in their delivery become
+//! one, and of old days the windows of a JVM are combined.
 //!
-//! Each partition is one commit, in all tables. Readers go on with the files that they know, which stay for a while
-//! ([`vacuum`](crate::Store::vacuum)); of two compactions of the same files the second gives up, for its inputs are gone.
+//! Each partition is one commit, in all tables. Readers continue with the files that they know, which stay
+//! for a while ([`vacuum`](crate::Store::vacuum)); of two compactions of the same files the second gives up,
+//! for its inputs are gone.
 
 mod buckets;
 mod merge;
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 
 use crate::error::StoreError;
 use crate::file::Partition;
-use crate::log::{Day, FileEntry, Grain, What, Windows};
+use crate::log::{Day, FileEntry, Granularity, What, Windows};
 use crate::store::{Committed, Draft, Store, now_ms};
 use crate::tables::Table;
 
@@ -21,15 +22,15 @@ use merge::Merge;
 /// Files of this size, in bytes, are large enough.
 pub const TARGET: u64 = 64 << 20;
 
-/// Rows that are sorted at a time, and most rows of a file, about: so much fits into memory.
+/// Number of rows that are sorted at a time, and about the maximum of a file: that number fits into memory.
 const ROWS: u64 = 1 << 20;
 
-/// What is to be done.
+/// Options of a compaction.
 #[derive(Clone, Debug)]
 pub struct CompactOptions {
     /// Put windows of one JVM together, into what.
-    pub to: Option<Grain>,
-    /// Of days that were over so long ago, in milliseconds.
+    pub to: Option<Granularity>,
+    /// Only days that were over this number of milliseconds ago.
     pub older_than_ms: u64,
     /// Files of that size are not touched, and none becomes much larger.
     pub target: u64,
@@ -45,12 +46,12 @@ impl Default for CompactOptions {
     }
 }
 
-/// What was done.
+/// Counts of what was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compacted {
     /// Partitions that were rewritten: service, build and day.
     pub partitions: u64,
-    /// Partitions that somebody else changed meanwhile: they stay as they are.
+    /// Partitions that another writer changed meanwhile: they stay unchanged.
     pub left: u64,
     /// Files, their rows and bytes before.
     pub before: Extent,
@@ -109,7 +110,7 @@ impl Store {
     async fn compact_unit(
         &self,
         jobs: Vec<Vec<FileEntry>>,
-        grain: Option<Grain>,
+        grain: Option<Granularity>,
         options: &CompactOptions,
         done: &mut Compacted,
     ) -> Result<(), StoreError> {
@@ -134,7 +135,7 @@ impl Store {
                 added.iter().for_each(|file| done.after.add(file));
                 Ok(())
             }
-            // Files that nobody commits are deleted some day.
+            // Files that are never committed are deleted some day.
             Err(error @ StoreError::Unsure(_)) => Err(error),
             other => {
                 let paths = added.iter().map(|file| self.location(file)).collect();
@@ -166,7 +167,7 @@ impl Store {
     async fn rewrite(
         &self,
         jobs: &[Vec<FileEntry>],
-        grain: Option<Grain>,
+        grain: Option<Granularity>,
         options: &CompactOptions,
         added: &mut Vec<FileEntry>,
     ) -> Result<(), StoreError> {
@@ -187,7 +188,7 @@ impl Store {
                 store: self,
                 partition: Partition::of(first),
                 files,
-                // Windows that were put together before stay together.
+                // Windows that were combined before stay combined.
                 grain: grain.or(files.iter().filter_map(|file| file.grain).min()),
                 buckets: buckets
                     .clone()
@@ -207,10 +208,10 @@ fn is_older(day: Day, older_than_ms: u64) -> bool {
 }
 
 /// Per table, the files of a unit that become fewer.
-fn jobs(files: &[FileEntry], grain: Option<Grain>, target: u64) -> Vec<Vec<FileEntry>> {
+fn jobs(files: &[FileEntry], grain: Option<Granularity>, target: u64) -> Vec<Vec<FileEntry>> {
     let of = |table: Table| files.iter().filter(move |file| file.table == table);
     let has_windows = |file: &&FileEntry| matches!(file.table, Table::Windows | Table::Paths);
-    // Rows of both speak of the same windows: they are put together in both, or in none.
+    // Rows of both speak of the same windows: they are combined in both, or in none.
     let coarser = files.iter().filter(has_windows).any(|file| file.grain < grain);
     let mut jobs = Vec::new();
     for table in Table::ALL {
@@ -220,7 +221,7 @@ fn jobs(files: &[FileEntry], grain: Option<Grain>, target: u64) -> Vec<Vec<FileE
             false => {
                 let small = of(table).filter(|file| file.bytes < target / 2 && file.rows < ROWS / 2);
                 // Files of different grains stay apart.
-                let mut by_grain: BTreeMap<Option<Grain>, Vec<FileEntry>> = BTreeMap::new();
+                let mut by_grain: BTreeMap<Option<Granularity>, Vec<FileEntry>> = BTreeMap::new();
                 small.for_each(|file| by_grain.entry(file.grain).or_default().push(file.clone()));
                 by_grain
                     .into_values()

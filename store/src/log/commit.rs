@@ -1,4 +1,4 @@
-//! What a commit says.
+//! The contents of a commit.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -63,7 +63,7 @@ impl From<Day> for String {
     }
 }
 
-/// What a writer did.
+/// The kind of change that a writer made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum What {
@@ -75,10 +75,10 @@ pub enum What {
     Drop,
 }
 
-/// Into what windows of one JVM were put together.
+/// The time unit that windows of one JVM were combined into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Grain {
+pub enum Granularity {
     /// One row per hour in which they began.
     Hour,
     /// One row per day.
@@ -111,9 +111,9 @@ pub struct FileEntry {
     /// When the last of them began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_ms: Option<i64>,
-    /// Into what its windows were put together, if they were.
+    /// The time unit that its windows were combined into, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub grain: Option<Grain>,
+    pub grain: Option<Granularity>,
     /// Windows that its rows are of; only of files of the table of windows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub windows: Option<u64>,
@@ -126,9 +126,9 @@ pub struct Commit {
     pub version: u64,
     /// When it was made, in milliseconds since 1970-01-01, by the writer's clock.
     pub at_ms: u64,
-    /// A name that no other commit has: who finds it knows whether it is their own.
+    /// A name that no other commit has: by it a writer knows its own.
     pub id: String,
-    /// What was done.
+    /// The change.
     pub what: What,
     /// Files that came in.
     pub added: Vec<FileEntry>,

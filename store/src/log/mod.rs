@@ -1,8 +1,9 @@
 //! The log of a store: which files count.
 //!
-//! A commit is one file, `log/NUMBER.json`, that is written if there is none of that number: of two writers one is first, and
-//! the other looks at what came in between and tries the next number. Readers add up the newest checkpoint and the commits
-//! after it. All tables have one log, so what is delivered is in all of them at once, or in none.
+//! A commit is one file, `log/NUMBER.json`, that is written if there is none of that number: of two writers
+//! one is first, and the other looks at what came in between and tries the next number. Readers add up the
+//! newest checkpoint and the commits after it. All tables have one log, so what is delivered is in all of
+//! them at once, or in none.
 
 mod commit;
 mod ranges;
@@ -13,19 +14,19 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-pub use commit::{Commit, Day, FileEntry, Grain, What};
+pub use commit::{Commit, Day, FileEntry, Granularity, What};
 pub use ranges::{Ranges, Windows};
 pub use state::State;
 
 /// The newest version of the store's own files, and the one that is written.
 pub const FORMAT_VERSION: u64 = 1;
-/// Every so many commits their sum is written.
+/// Number of commits after which their sum is written.
 pub const CHECKPOINT_EVERY: u64 = 64;
 /// The folder of the log, from the root of the store.
 pub(crate) const LOG: &str = "log";
 /// The folder of the Parquet files.
 pub(crate) const DATA: &str = "data";
-/// What makes a folder a store.
+/// The file that makes a folder a store.
 pub(crate) const ROOT_FILE: &str = "trodden-store.json";
 
 /// Name of a commit's file.
@@ -41,7 +42,7 @@ pub(crate) fn checkpoint_name(version: u64) -> String {
 /// Name of the file that says which checkpoint is the newest, so that readers need not list all commits.
 pub(crate) const HINT: &str = "log/checkpoint.json";
 
-/// What a file in the log's folder is.
+/// The kind of a file in the log's folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LogFile {
     Commit(u64),
@@ -65,7 +66,7 @@ impl LogFile {
     }
 }
 
-/// What the root file says.
+/// The contents of the root file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Root {
     /// When the store was made, in milliseconds since 1970-01-01.
@@ -90,9 +91,9 @@ struct Envelope<T> {
     body: T,
 }
 
-/// What stands in front of the body, whose text the checksum is of.
+/// The text in front of the body, whose text the checksum is of.
 const BODY: &str = ",\"body\":";
-/// What stands behind it.
+/// The text behind it.
 const END: &str = "}\n";
 
 /// Why a file of the log cannot be read.
@@ -110,7 +111,7 @@ pub(crate) fn to_text<T: Serialize>(format: &str, body: &T) -> Result<Vec<u8>, s
     Ok([&head, BODY, &body, END].concat().into_bytes())
 }
 
-/// What a file says, if it is whole and of a known version.
+/// The contents of a file, if it is whole and of a known version.
 pub(crate) fn of_text<T: DeserializeOwned>(format: &str, text: &[u8]) -> Result<T, Unreadable> {
     let damaged = |reason: String| Unreadable::Damaged(reason);
     let text = std::str::from_utf8(text).map_err(|e| damaged(e.to_string()))?;

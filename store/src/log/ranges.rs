@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 pub struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
-    /// Is this number in one of them?
+    /// Returns true if this number is in one of them.
     pub fn contains(&self, number: u64) -> bool {
         let after = self.0.partition_point(|&(from, _)| from <= number);
         after > 0 && self.0[after - 1].1 >= number
     }
 
-    /// Adds a number; was it new?
+    /// Adds a number; returns true if it was new.
     pub fn insert(&mut self, number: u64) -> bool {
         if self.contains(number) {
             return false;
@@ -68,7 +68,7 @@ impl Ranges {
         })
     }
 
-    /// Is there none?
+    /// Returns true if there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -113,12 +113,12 @@ impl From<Ranges> for Vec<(u64, u64)> {
 pub struct Windows(BTreeMap<String, Ranges>);
 
 impl Windows {
-    /// Is it there?
+    /// Returns true if it is there.
     pub fn contains(&self, jvm: &str, window: u64) -> bool {
         self.0.get(jvm).is_some_and(|ranges| ranges.contains(window))
     }
 
-    /// Adds a window; was it new?
+    /// Adds a window; returns true if it was new.
     pub fn insert(&mut self, jvm: &str, window: u64) -> bool {
         match self.0.get_mut(jvm) {
             Some(ranges) => ranges.insert(window),
@@ -156,7 +156,7 @@ impl Windows {
             .fold(0, |sum, ranges| sum.saturating_add(ranges.len()))
     }
 
-    /// Is there none?
+    /// Returns true if there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What a store holds after some commit.
+//! The state of a store after some commit.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ impl State {
     /// The state after one more commit.
     ///
     /// # Errors
-    /// In words, if the commit does not fit.
+    /// As text, if the commit does not fit.
     pub(crate) fn apply(&mut self, commit: &Commit) -> Result<(), String> {
         if Some(commit.version) != self.version.checked_add(1) {
             return Err(format!(

@@ -1,4 +1,5 @@
-//! `trodden store report`: one HTML page that answers the ready questions. It needs no network, and no script to be read.
+//! `trodden store report`: one HTML page that answers the ready questions. It needs no network, and no script
+//! to be read.
 
 mod parts;
 mod spark;
@@ -24,7 +25,7 @@ const SCRIPTS: [&str; 3] = [
     include_str!("../../../report/src/assets/coverage.js"),
 ];
 
-/// What is on the page.
+/// The contents of the page.
 #[derive(Clone, Debug)]
 pub struct PageOptions {
     /// Name of the store, as people call it.
@@ -153,7 +154,7 @@ fn write(answers: &Answers, options: &PageOptions) -> String {
                         (sections(answers, options))
                     }
                 }
-                footer { "Written by Trodden " (env!("CARGO_PKG_VERSION")) ". This file needs no network; keep or send it as it is." }
+                footer { "Written by Trodden " (env!("CARGO_PKG_VERSION")) ". This file needs no network; keep it or send it on." }
                 script { (PreEscaped(format!("\"use strict\";\n(() => {{\n{script}}})();\n"))) }
             }
         }
@@ -264,13 +265,13 @@ fn sections(answers: &Answers, options: &PageOptions) -> Markup {
             (table(&answers.changed, &["kind", "method", "text", "old_share", "new_share", "old_count", "new_count", "moved"], &ending("changed")))
         }
         section #never-taken {
-            h2 { "Branches that nobody takes" }
+            h2 { "Branches that no JVM takes" }
             p.note { "In methods that ran, in the newest build. " em { "Never" } ": all windows since are complete. " em { "Not seen" } ": something was lost, or \
                 only estimated. Either way it is said of JVMs that sent windows." }
             (table(&answers.never_taken, &["certain", "method", "way", "method_paths"], &ending("never-taken")))
         }
         section #never-ran {
-            h2 { "Methods that nobody runs" }
+            h2 { "Methods that no JVM runs" }
             p.note { "Of classes that were loaded." }
             (table(&answers.never_ran, &["certain", "method", "source_file", "line"], &ending("never-ran")))
         }

@@ -12,7 +12,7 @@ pub(super) struct Ending {
     pub(super) command: &'static str,
 }
 
-/// Columns of an answer; `method` and `way` are put together from several.
+/// Columns of an answer; `method` and `way` are combined from several.
 pub(super) fn table(answer: &Answer, columns: &[&str], ending: &Ending) -> Markup {
     html! {
         @if answer.rows.is_empty() { p { "None." } } @else {

@@ -8,9 +8,9 @@ use trodden_report::{percent, thousands};
 use super::Answers;
 use crate::query::{Answer, Value};
 
-/// A host stands out from this distance on, and from so many times that of the others.
-const FAR: f64 = 0.05;
-const TIMES: f64 = 3.0;
+/// A host stands out from this distance on, and from the following multiple of that of the others.
+const MIN_DISTANCE: f64 = 0.05;
+const MIN_RATIO: f64 = 3.0;
 /// Named of each kind.
 const NAMED: usize = 3;
 
@@ -149,7 +149,7 @@ fn never(answers: &Answers) -> Option<Finding> {
     Some(Finding {
         link: "never-taken",
         text: format!(
-            "{sure} {since}, nobody took {}, and nobody ran {}",
+            "{sure} {since}, no JVM took {}, and no JVM ran {}",
             plural(ways, "way out of a branch", "ways out of branches"),
             plural(methods, "method", "methods")
         ),
@@ -160,7 +160,7 @@ fn never(answers: &Answers) -> Option<Finding> {
 fn odd(answer: &Answer) -> Option<Finding> {
     let far = |row: &&Vec<Value>| {
         let float = |name: &str| answer.get(row, name).float().unwrap_or(0.0);
-        float("distance") >= FAR && float("distance") >= TIMES * float("others")
+        float("distance") >= MIN_DISTANCE && float("distance") >= MIN_RATIO * float("others")
     };
     let odd: Vec<&Vec<Value>> = answer.rows.iter().filter(far).collect();
     if answer.rows.is_empty() {

@@ -28,7 +28,7 @@ use crate::tables::Table;
 /// Where the engine reads from, whatever kind of store that is.
 const URL: &str = "trodden://store";
 
-/// What the engine may take.
+/// The resources that the engine may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of memory for what grows with the data: groups, joins, sorting.
@@ -46,7 +46,7 @@ impl Default for Limits {
     }
 }
 
-/// What an answer took.
+/// The resources that an answer took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// From the question to its answer.
@@ -62,7 +62,8 @@ pub struct Spent {
 /// Tables by their names.
 type Tables = Vec<(String, Arc<dyn TableProvider>)>;
 
-/// What is tried when memory does not suffice, in this order: each is slower than the one before.
+/// Ways to save memory that are tried when it does not suffice, in this order: each is slower than the one
+/// before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Thrift {
     /// Joins by hash, whose tables have to fit.
@@ -175,8 +176,8 @@ impl Engine {
         let top = const { NonZeroUsize::new(3).unwrap() };
         let memory = self.limits.memory;
         let pool: Arc<dyn MemoryPool> = match thrift {
-            // Who comes first is served first: equal shares would be tiny, as questions with many steps have hundreds of
-            // takers, most of which need next to nothing.
+            // The first taker is served first: equal shares would be tiny, as questions with many steps have
+            // hundreds of takers, most of which need next to nothing.
             Thrift::None | Thrift::SortedJoins => {
                 Arc::new(TrackConsumersPool::new(GreedyMemoryPool::new(memory), top))
             }
@@ -188,7 +189,8 @@ impl Engine {
         config = match (thrift, self.limits.threads) {
             (Thrift::None, Some(threads)) => config.with_target_partitions(threads.get()),
             (Thrift::None, None) => config,
-            // With one lane, all joins would be by hash. Each sort holds memory back for its merge: many of them, and little.
+            // With one lane, all joins would be by hash. Each sort holds memory back for its merge: many of
+            // them, and little.
             (Thrift::SortedJoins, _) => config
                 .with_target_partitions(2)
                 .with_sort_spill_reservation_bytes(memory / 64),
@@ -209,7 +211,7 @@ fn url() -> ObjectStoreUrl {
     ObjectStoreUrl::parse(URL).expect("a URL without a path")
 }
 
-/// What a question can name: the store's tables, of files that were chosen, and `params`.
+/// The tables that a question can name: the store's, of files that were chosen, and `params`.
 fn tables(params: &Params, chosen: &[&DataFile]) -> Result<Tables, DataFusionError> {
     let of = |table: Table| -> (String, Arc<dyn TableProvider>) {
         let files = chosen.iter().filter(|file| file.table == table);

@@ -1,4 +1,4 @@
-//! What goes wrong with a question.
+//! Errors of a question.
 
 use datafusion::error::DataFusionError;
 
@@ -19,7 +19,7 @@ pub enum QueryError {
 }
 
 impl QueryError {
-    /// Does it help to ask otherwise?
+    /// Returns true if the question has to be changed.
     pub fn is_usage(&self) -> bool {
         matches!(self, QueryError::Asked(_) | QueryError::Sql(_))
     }

@@ -39,7 +39,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// What a store has in this state.
+    /// The files that a store has in this state.
     pub fn of(store: &Store, state: &State) -> Files {
         let file = |file: &crate::log::FileEntry| DataFile {
             table: file.table,

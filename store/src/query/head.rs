@@ -1,4 +1,4 @@
-//! What a question says of itself, in the comments at its head.
+//! The declarations of a question, in the comments at its head.
 //!
 //! ```sql
 //! -- Which methods cost most, over all JVMs?
@@ -10,9 +10,10 @@
 //! -- once counted
 //! ```
 //!
-//! The first line is the question. `param` declares a column of the view `params`, which has one row. `days` promises that
-//! the answer depends on no row of a table outside of these days: files of others need not be opened. `once` names tables of the
-//! `WITH` that are worth to be made once and kept in memory; an engine that does not may make them as often as they are named.
+//! The first line is the question. `param` declares a column of the view `params`, which has one row. `days`
+//! promises that the answer depends on no row of a table outside of these days: files of others need not be
+//! opened. `once` names tables of the `WITH` that are worth to be made once and kept in memory; an engine
+//! that does not may make them whenever they are named.
 
 use super::error::QueryError;
 use crate::log::Day;
@@ -21,7 +22,7 @@ use crate::tables::Table;
 /// A question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
-    /// Its name; for SQL of somebody's own, the name of the file, or `sql`.
+    /// Its name; for the user's own SQL, the name of the file, or `sql`.
     pub name: String,
     /// The question in one line; empty if its SQL does not say.
     pub question: String,
@@ -41,16 +42,16 @@ pub struct Declared {
     /// Name of the column of `params`.
     pub name: String,
     /// Its type.
-    pub kind: Kind,
-    /// What it is if nobody says; `None`: somebody has to.
+    pub kind: ParamKind,
+    /// Its default; `None`: it has to be given.
     pub default: Option<Default>,
-    /// What it means.
+    /// Its description.
     pub about: String,
 }
 
 /// The type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ParamKind {
     /// A day.
     Date,
     /// Text.
@@ -61,10 +62,10 @@ pub enum Kind {
     Share,
 }
 
-/// What a parameter is if nobody says.
+/// The default of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Default {
-    /// So many days before the newest day of the store.
+    /// This number of days before the newest day of the store.
     Newest(u32),
     /// This day.
     Day(Day),
@@ -112,7 +113,7 @@ impl Query {
                     let known = query
                         .params
                         .iter()
-                        .any(|param| param.name == *day && param.kind == Kind::Date);
+                        .any(|param| param.name == *day && param.kind == ParamKind::Date);
                     if !known {
                         return Err(wrong(format!(
                             "no parameter '{day}' with a DATE was declared above"
@@ -140,10 +141,10 @@ fn declared(text: &str) -> Result<Declared, String> {
         return Err("a parameter is declared as 'param NAME TYPE default VALUE: MEANING'".to_owned());
     };
     let kind = match kind {
-        "DATE" => Kind::Date,
-        "TEXT" => Kind::Text,
-        "BIGINT" => Kind::Number,
-        "DOUBLE" => Kind::Share,
+        "DATE" => ParamKind::Date,
+        "TEXT" => ParamKind::Text,
+        "BIGINT" => ParamKind::Number,
+        "DOUBLE" => ParamKind::Share,
         other => {
             return Err(format!(
                 "type '{other}': it has to be DATE, TEXT, BIGINT or DOUBLE"
@@ -163,36 +164,36 @@ fn declared(text: &str) -> Result<Declared, String> {
     })
 }
 
-fn default(kind: Kind, text: &str) -> Result<Default, String> {
+fn default(kind: ParamKind, text: &str) -> Result<Default, String> {
     match kind {
-        Kind::Text => match text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+        ParamKind::Text => match text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
             Some(inner) => Ok(Default::Text(inner.to_owned())),
-            None => Err(format!("a text stands in single quotes, unlike {text}")),
+            None => Err(format!("a text needs single quotes, unlike {text}")),
         },
         kind => value(kind, text),
     }
 }
 
 /// A value as people give it.
-pub(super) fn value(kind: Kind, text: &str) -> Result<Default, String> {
+pub(super) fn value(kind: ParamKind, text: &str) -> Result<Default, String> {
     match kind {
-        Kind::Text => Ok(Default::Text(text.to_owned())),
-        Kind::Number => text
+        ParamKind::Text => Ok(Default::Text(text.to_owned())),
+        ParamKind::Number => text
             .parse()
             .map(Default::Number)
             .map_err(|_| format!("'{text}' is no whole number")),
-        Kind::Share => match text.parse::<f64>() {
+        ParamKind::Share => match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(Default::Share(number)),
             _ => Err(format!("'{text}' is no number")),
         },
-        Kind::Date => match text {
+        ParamKind::Date => match text {
             "newest" => Ok(Default::Newest(0)),
             _ => {
                 let days = text.strip_prefix("newest-").unwrap_or(text).strip_suffix('d');
                 match days.and_then(|days| days.parse().ok()) {
                     Some(days) => Ok(Default::Newest(days)),
                     None => text.parse().map(Default::Day).map_err(|_: String| {
-                        format!("'{text}' is no day: give 2026-11-25, newest, or 30d for so many days before the newest")
+                        format!("'{text}' is no day: give 2026-11-25, newest, or 30d for that number of days before the newest")
                     }),
                 }
             }

@@ -1,10 +1,10 @@
 //! Questions to a store: SQL over exactly the files that its log names.
 //!
-//! *In*: the files of a store ([`Files`]), a question ([`Query`]: one that comes with Trodden, or any SELECT) and its
-//! parameters. *Out*: an [`Answer`], as text for people or as JSON, CSV, Markdown.
+//! *In*: the files of a store ([`Files`]), a question ([`Query`]: one that comes with Trodden, or any SELECT)
+//! and its parameters. *Out*: an [`Answer`], as text for people or as JSON, CSV, Markdown.
 //!
-//! The same SQL runs on Spark: what a question needs beside its SELECT stands in comments at its head, which both sides read
-//! (see `docs/fleet/queries.md`).
+//! The same SQL runs on Spark: what a question needs in addition to its SELECT is in comments at its head,
+//! which both sides read (see `docs/fleet/queries.md`).
 
 mod answer;
 mod engine;
@@ -21,6 +21,6 @@ pub use answer::{Answer, Value};
 pub use engine::{Engine, Limits, Spent};
 pub use error::QueryError;
 pub use files::{DataFile, Files};
-pub use head::{Declared, Default, Kind, Query, Reach};
+pub use head::{Declared, Default, ParamKind, Query, Reach};
 pub use params::{Given, Params};
 pub use ready::{READY, ready};

@@ -1,12 +1,13 @@
-//! Tables of a `WITH` that are made once. DataFusion makes such a table anew wherever it is named, all of them side by side: a large
-//! one that is named five times takes five times its memory.
+//! Tables of a `WITH` that are made once. DataFusion makes such a table again wherever it is named, all of
+//! them at the same time: a large one that is named five times takes five times its memory.
 
 use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::ast::{Cte, Query, Statement};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 
-/// A question in steps: the SELECT of each table that is made first, by its name, and the SELECT that is left.
+/// A question in steps: the SELECT of each table that is made first, by its name, and the SELECT that is
+/// left.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Steps {
     pub first: Vec<(String, String)>,
@@ -14,7 +15,8 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// Takes the tables out of the question's `WITH`. Each may use those before it, and any others before it in the `WITH`.
+    /// Takes the tables out of the question's `WITH`. Each may use those before it, and any others before it
+    /// in the `WITH`.
     ///
     /// # Errors
     /// If the question is no SQL, or names a table that its `WITH` does not have.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::error::{QueryError, nearest};
 use super::files::{DataFile, Files};
-use super::head::{Default, Kind, Query, value};
+use super::head::{Default, ParamKind, Query, value};
 use crate::log::Day;
 
-/// What somebody asked for, by name.
+/// The parameters that were given, by name.
 pub type Given = BTreeMap<String, String>;
 
 /// One parameter's value.
@@ -26,11 +26,12 @@ pub struct Params {
 }
 
 impl Params {
-    /// Those of a question. SQL that declares none has `since`, `service` and `build`, each if it was given, and they choose
-    /// rows of all tables.
+    /// Those of a question. SQL that declares none has `since`, `service` and `build`, each if it was given,
+    /// and they choose rows of all tables.
     ///
     /// # Errors
-    /// If a value is of another type, names nothing of the store, or is missing; or if there is no such parameter.
+    /// If a value is of another type, names nothing of the store, or is missing; or if there is no such
+    /// parameter.
     pub fn of(query: &mut Query, given: &Given, files: &Files) -> Result<Self, QueryError> {
         if query.params.is_empty() {
             query.params = own(given);
@@ -105,7 +106,7 @@ impl Params {
         })
     }
 
-    /// Can this file have rows that matter?
+    /// Returns true if this file can have rows that matter.
     pub(super) fn concerns(&self, query: &Query, file: &DataFile) -> bool {
         let is = |name: &str, own: &str| {
             self.text(name)
@@ -127,7 +128,8 @@ impl Params {
             })
     }
 
-    /// SQL of somebody's own, of which nobody knows what it does with `params`: rows of all tables are chosen by them.
+    /// Like `concerns`, but for the user's own SQL, whose use of `params` is not known: rows of all tables
+    /// are chosen by them.
     pub(super) fn chooses(&self, file: &DataFile) -> bool {
         let is = |name: &str, own: &str| self.text(name).is_none_or(|wanted| wanted == own);
         let since = self.day("since");
@@ -137,12 +139,12 @@ impl Params {
     }
 }
 
-/// Of SQL that declares nothing.
+/// The parameters of SQL that declares nothing.
 fn own(given: &Given) -> Vec<super::head::Declared> {
     let all = [
-        ("since", Kind::Date),
-        ("service", Kind::Text),
-        ("build", Kind::Text),
+        ("since", ParamKind::Date),
+        ("service", ParamKind::Text),
+        ("build", ParamKind::Text),
     ];
     let given = all.into_iter().filter(|(name, _)| given.contains_key(*name));
     given

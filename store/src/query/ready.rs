@@ -35,7 +35,7 @@ pub const READY: [(&str, &str); 7] = [
 /// The question of this name.
 ///
 /// # Errors
-/// If there is none; near names are told.
+/// If there is none; it names similar ones.
 pub fn ready(name: &str) -> Result<Query, QueryError> {
     match READY.iter().find(|(known, _)| *known == name) {
         Some((name, sql)) => Query::parse(name, sql),

@@ -1,11 +1,12 @@
-//! Answers for people: Java's names, the source's conditions, large numbers that can be read, and not too many rows.
+//! Answers for people: Java's names, the source's conditions, large numbers that can be read, and not too
+//! many rows.
 
 use trodden_profile::printable;
 use trodden_report::{dotted, percent, signature, thousands};
 
 use super::answer::{Answer, Value};
 
-/// Columns that are for programs: keys, and what a column beside them says better.
+/// Columns that are for programs: keys, and values that a column next to them says better.
 const LEFT_OUT: [&str; 7] = ["graph", "edge", "path", "bci", "descriptor", "method", "outcome"];
 /// Characters of a cell at most.
 const CELL: usize = 100;
@@ -90,7 +91,7 @@ impl Answer {
         }
     }
 
-    /// What was asked, and with which parameters.
+    /// The question, and its parameters.
     fn title(&self) -> String {
         let params = self.params.iter().filter(|(_, value)| !value.is_empty());
         let params: Vec<String> = params

@@ -34,10 +34,11 @@ pub(crate) struct About {
 const UNKNOWN: &str = "unknown";
 
 impl About {
-    /// Of a profile. `hash`: SHA-256 of its file, in hexadecimal digits, which stands for the JVM if the profile does not.
+    /// The head of a profile. `hash`: SHA-256 of its file, in hexadecimal digits, which identifies the JVM if
+    /// the profile does not.
     ///
     /// # Errors
-    /// In words, if its facts make no sense.
+    /// As text, if its facts make no sense.
     pub fn of(profile: &Profile, hash: &str, defaults: &Defaults) -> Result<About, String> {
         let run = &profile.run;
         let text = |name: &str| {
@@ -137,7 +138,7 @@ fn parse_labels(text: &str) -> Result<Vec<(String, String)>, String> {
 /// By ascending keys.
 ///
 /// # Errors
-/// In words, if there are two of one key.
+/// As text, if there are two of one key.
 pub fn sort_labels(mut labels: Vec<(String, String)>) -> Result<Vec<(String, String)>, String> {
     labels.sort();
     match labels.windows(2).find(|pair| pair[0].0 == pair[1].0) {
@@ -146,8 +147,8 @@ pub fn sort_labels(mut labels: Vec<(String, String)>) -> Result<Vec<(String, Str
     }
 }
 
-/// Were paths counted, too, that an exception cut off, or that were under way at the end? When a window ends that is not a JVM's
-/// last, paths under way count in a later one.
+/// Returns true if paths were counted, too, that an exception cut off, or that were in progress at the end.
+/// When a window ends that is not a JVM's last, paths in progress count in a later one.
 pub(crate) fn counts_all_paths(facts: &Facts) -> bool {
     let is = |name: &str, value: &str| facts.text(name).is_some_and(|text| text == value);
     let unread = facts
@@ -167,7 +168,7 @@ mod tests {
         let (cut, open) = (("cut_paths", "count"), ("open_paths", "read"));
         assert!(all(&[cut, open]));
         assert!(!all(&[cut]) && !all(&[open]));
-        // The next window has what is under way; behind the last there is none.
+        // The next window has the paths in progress; after the last one there is none.
         assert!(all(&[cut, ("window", "3")]));
         assert!(!all(&[("window", "3")]) && !all(&[cut, ("window", "3"), ("window_last", "true")]));
         assert!(all(&[cut, open, ("window", "3"), ("window_last", "true")]));

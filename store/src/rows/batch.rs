@@ -17,7 +17,7 @@ pub(crate) struct Build {
     pub build: String,
 }
 
-/// What is to be written together.
+/// Rows that are to be written together.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub groups: BTreeMap<(Build, Day), Group>,
@@ -37,7 +37,7 @@ pub(crate) struct Group {
     pub contexts: FxHashMap<Key, ContextSum>,
 }
 
-/// How often an edge was followed, as far as it was counted.
+/// How often an edge was followed, if it was counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EdgeSum {
     pub count: Option<u64>,
@@ -60,7 +60,7 @@ pub(crate) struct ContextSum {
     pub site: Option<u16>,
     pub along: Option<Key>,
     pub depth: u32,
-    /// The methods, innermost first, as far as they are told.
+    /// The methods, innermost first, up to the limit.
     pub chain: Arc<[Signature]>,
     pub count: u64,
     pub exact: bool,
@@ -99,7 +99,7 @@ impl CountSum {
     }
 }
 
-/// Methods of a chain that are told: deeper ones end with `…`.
+/// Maximum number of methods of a chain that are stored: deeper ones end with `…`.
 pub(crate) const CHAIN: usize = 64;
 
 impl Batch {
@@ -180,7 +180,7 @@ impl Group {
     }
 }
 
-/// What is not known adds nothing; it is known of the sum by its not being exact.
+/// An unknown value adds nothing; the sum shows it by not being exact.
 fn plus(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.saturating_add(b)),

@@ -1,4 +1,4 @@
-//! Keys of classes that were met: many JVMs have the same ones, and hashing is dear.
+//! Keys of classes that were met: many JVMs have the same ones, and hashing is expensive.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -12,7 +12,7 @@ use super::signatures::{Signature, Signatures};
 /// Number of a path of a method; with the block where it stopped, if it was cut short.
 pub(crate) type Number = (u64, Option<u32>);
 
-/// What is known of classes, by their bytes' hash, and by path map: another one numbers paths differently.
+/// Keys of classes, by their bytes' hash, and by path map: another one numbers paths differently.
 #[derive(Debug, Default)]
 pub(crate) struct Classes {
     pub signatures: Signatures,
@@ -60,7 +60,7 @@ pub(crate) struct PathInfo {
 }
 
 impl Classes {
-    /// What is known of a class with this path map.
+    /// The keys of a class with this path map.
     pub fn of(&self, map: &Arc<ClassMap>) -> Arc<Class> {
         let find = |list: &[Arc<Class>]| list.iter().find(|class| class.map == *map).cloned();
         let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);

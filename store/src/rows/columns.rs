@@ -91,7 +91,7 @@ impl Group {
     }
 }
 
-/// What all files of a group have in common.
+/// The values that all files of a group have in common.
 struct Scope<'a> {
     build: &'a Build,
     day: Option<Day>,

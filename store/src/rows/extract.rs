@@ -10,7 +10,7 @@ use super::about::{About, counts_all_paths};
 use super::classes::{Class, Classes, Number};
 use super::signatures::Signature;
 
-/// What there is to say about a window.
+/// The row of a window.
 #[derive(Clone, Debug)]
 pub(crate) struct WindowRow {
     pub about: About,
@@ -36,7 +36,7 @@ pub(crate) struct PathRow {
     pub error: Option<f64>,
 }
 
-/// A count of an edge; none: nobody counted.
+/// A count of an edge; none: it was not counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EdgeRow {
     pub signature: Signature,
@@ -222,7 +222,7 @@ impl Extract {
         }
     }
 
-    /// What ran, where nobody counted how often.
+    /// Adds what ran, where it was not counted how often.
     fn add_covered(&mut self, profile: &Profile) {
         let Some(coverage) = &profile.coverage else {
             return;
@@ -333,7 +333,7 @@ struct How<'p> {
     run: &'p RunInfo,
     lost: bool,
     observations: &'p [Observation],
-    /// Where a sample stands for several executions: samples per execution.
+    /// Where a sample represents several executions: samples per execution.
     rate: Option<f64>,
 }
 
@@ -345,7 +345,7 @@ struct Accuracy {
 }
 
 impl Accuracy {
-    /// 1.96 standard errors of a draw of so many samples, as a share.
+    /// 1.96 standard errors of a draw of `count` samples, as a share.
     fn error(&self, count: u64) -> Option<f64> {
         if self.exact {
             return Some(0.0);
@@ -369,13 +369,13 @@ impl<'p> How<'p> {
         };
         let probes = |probe: &str| run.probe.split(" + ").any(|one| one == probe);
         let rate = match has_spans {
-            // In windows of fixed duration each sample stands for many executions.
+            // In windows of fixed duration each sample represents many executions.
             true if only_spans => run
                 .facts
                 .get(facts::WINDOW_PATH_ENDS)
                 .map(|seen| seen as f64 / all().max(1.0)),
             true => None,
-            // Counts of loops, put together, are no draw; neither are those of several kinds of probes.
+            // Counts of loops, combined, are no draw; neither are those of several kinds of probes.
             false if probes("auto") || probes("structural") || run.probe.contains(" + ") => None,
             false => Some(1.0),
         };

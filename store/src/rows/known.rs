@@ -1,4 +1,4 @@
-//! What a store says already of methods, branches and paths: it is not said again.
+//! Methods, branches and paths that a store describes already: they are not described again.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -20,7 +20,7 @@ use crate::log::{FileEntry, State};
 use crate::store::Store;
 use crate::tables::Table;
 
-/// First 128 bits of a hash of what tells a row from others.
+/// First 128 bits of a hash of the columns that distinguish a row from others.
 type Id = u128;
 
 /// Rows that are new, of one service and build.
@@ -57,7 +57,7 @@ pub(crate) struct TextRow {
     pub decisions: u64,
 }
 
-/// What is known of each service's builds.
+/// The rows that are known of each service's builds.
 #[derive(Default)]
 pub(crate) struct Known(BTreeMap<Build, OfBuild>);
 
@@ -66,7 +66,8 @@ struct OfBuild {
     /// Files that were looked into.
     files: BTreeSet<String>,
     ids: HashSet<Id>,
-    /// Classes whose methods and branches are all known; with the bits of methods whose decisions are known in words.
+    /// Classes whose methods and branches are all known; with the bits of methods whose decisions are known
+    /// as text.
     classes: FxHashMap<u64, FxHashSet<u32>>,
     /// Paths whose text is known.
     paths: FxHashSet<(Signature, Key)>,
@@ -224,7 +225,8 @@ impl Known {
     }
 }
 
-/// Does a row say what is decided, in the source's terms? It stands for the others of the same edge.
+/// Returns true if a row says what is decided, in the source's terms. It represents the others of the same
+/// edge.
 fn is_rich(condition: Option<&str>) -> bool {
     condition.is_some()
 }

@@ -14,7 +14,7 @@ impl Signature {
     }
 }
 
-/// What it stands for.
+/// The names of a signature.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Names {
     /// Internal name, with slashes.
@@ -23,7 +23,7 @@ pub(crate) struct Names {
     pub descriptor: Arc<str>,
 }
 
-/// All that were met.
+/// All signatures that were met.
 #[derive(Debug, Default)]
 pub(crate) struct Signatures(RwLock<Inner>);
 
@@ -55,7 +55,7 @@ impl Signatures {
         number
     }
 
-    /// What all numbers stand for, in the order of the numbers.
+    /// The names of all numbers, in the order of the numbers.
     pub fn all(&self) -> Vec<Names> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).all.clone()
     }

@@ -1,8 +1,9 @@
 //! From a spool folder into a store: windows that JVMs wrote are added, and deleted once they have arrived.
 //!
-//! What is promised: each window is in the store once, whatever happens on the way. It is deleted only after the commit that
-//! has it can be read back, and what is delivered twice (the shipper died in between) the store knows by its id. So killing it
-//! at any point, a full disk on either side, or a store that cannot be reached costs time and nothing else.
+//! What is promised: each window is in the store once, whatever happens on the way. It is deleted only after
+//! the commit that has it can be read back, and what is delivered twice (the shipper died in between) the
+//! store knows by its id. So killing it at any point, a full disk on either side, or a store that cannot be
+//! reached costs time and nothing else.
 
 mod back_off;
 mod pass;
@@ -23,7 +24,7 @@ pub use sink::StoreSink;
 
 use crate::error::StoreError;
 
-/// What is shipped, and how.
+/// Options of shipping.
 #[derive(Clone)]
 pub struct ShipOptions {
     /// The spool folder.
@@ -40,7 +41,8 @@ pub struct ShipOptions {
     pub key: Option<Key>,
     /// Pauses after failures: first and longest.
     pub pauses: (Duration, Duration),
-    /// How often a delivery may fail one after the other before `once` gives up; without `once` it never does.
+    /// How often a delivery may fail one after the other before `once` gives up; without `once` it never
+    /// does.
     pub attempts: u32,
 }
 
@@ -60,7 +62,7 @@ impl ShipOptions {
     }
 }
 
-/// What was shipped.
+/// Counts of what was shipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shipped {
     /// Windows that the store did not have.
@@ -79,19 +81,19 @@ pub enum ShipError {
     Folder {
         /// Which.
         folder: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: std::io::Error,
     },
     /// The folder's windows cannot be listed.
     #[error(transparent)]
     Spool(#[from] SpoolError),
-    /// Somebody else ships from there.
+    /// Another process ships from there.
     #[error("{}: another 'trodden ship' works on this folder", .0.display())]
     Busy(PathBuf),
     /// The store refuses, and will again.
     #[error(transparent)]
     Store(Box<StoreError>),
-    /// The store could not be reached, and nobody wants to wait longer. The windows are where they were.
+    /// The store could not be reached, and the time to wait is over. The windows are where they were.
     #[error("{error}; {attempts} attempts; the windows stay in the spool folder")]
     Unreachable {
         /// The last failure.
@@ -101,8 +103,8 @@ pub enum ShipError {
     },
 }
 
-/// Ships until `stop` says so; with [`once`](ShipOptions::once), until the folder is empty. `say` gets a line for people now and then.
-/// A delivery under way is finished before it ends.
+/// Ships until `stop` says so; with [`once`](ShipOptions::once), until the folder is empty. `say` gets a line
+/// for people now and then. A delivery in progress is finished before it ends.
 ///
 /// # Errors
 /// See [`ShipError`]. Windows that did not arrive are where they were.
@@ -178,7 +180,8 @@ pub async fn ship(
     Ok(all)
 }
 
-/// Nobody else may ship from the folder while this is open; the system lets go of it when the process ends, however it does.
+/// No other process may ship from the folder while this is open; the system lets go of it when the process
+/// ends, however it does.
 fn lock(folder: &Path) -> Result<File, ShipError> {
     let failed = |error| ShipError::Folder {
         folder: folder.to_owned(),

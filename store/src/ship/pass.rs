@@ -1,4 +1,4 @@
-//! One look at the spool folder, and what becomes of the windows in it.
+//! One pass over the spool folder, and the outcome for the windows in it.
 
 use std::fs;
 use std::io;
@@ -12,19 +12,20 @@ use crate::error::StoreError;
 
 /// Where windows go.
 pub trait Sink {
-    /// Adds windows. All that are not said to be damaged are in the store afterwards.
+    /// Adds windows. All but those that are reported as damaged are in the store afterwards.
     ///
     /// # Errors
-    /// If that is not so of all of them. Some may be there nevertheless, so the same windows may be given again.
+    /// If that is not so of all of them. Some may be there nevertheless, so the same windows may be given
+    /// again.
     fn add(&mut self, windows: &[PathBuf]) -> impl Future<Output = Result<Arrived, SinkError>>;
 }
 
-/// What became of windows.
+/// The outcome for windows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arrived {
     /// Windows that the store did not have.
     pub added: u64,
-    /// Windows that it had, from a delivery of which nobody knew that it had arrived.
+    /// Windows that it had, from a delivery that was not known to have arrived.
     pub known: u64,
     /// Files that are no profile, or a broken one, and why.
     pub damaged: Vec<(PathBuf, String)>,
@@ -45,7 +46,8 @@ pub struct Pass {
     folder: PathBuf,
     /// Their files, those of one JVM in order.
     pub windows: Vec<PathBuf>,
-    /// Files that cannot be shipped, as they are damaged or not signed, and why; they are in the folder `rejected` now.
+    /// Files that cannot be shipped, since they are damaged or not signed, and why; they are in the folder
+    /// `rejected` now.
     pub rejected: Vec<(PathBuf, String)>,
 }
 
@@ -78,7 +80,7 @@ impl Pass {
         for (file, verdict) in verdicts {
             match verdict {
                 Ok(()) => pass.windows.push(file),
-                // Somebody took it away.
+                // It was taken away.
                 Err(VerifyError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
                 Err(VerifyError::Read { file, source }) => {
                     return Err(ShipError::Folder {
@@ -134,7 +136,7 @@ impl Pass {
     }
 }
 
-/// The window first: an HMAC that stands alone is cleared away some day, a window without one would be refused.
+/// The window first: an HMAC alone is cleared away some day, a window without one would be refused.
 fn remove(window: &Path) -> io::Result<()> {
     if_there(fs::remove_file(window))?;
     if_there(fs::remove_file(spool::with_hmac(window)))

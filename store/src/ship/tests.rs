@@ -10,7 +10,8 @@ use trodden_profile::{Profile, facts};
 
 use super::*;
 
-/// Knows what arrived, by file name; fails as told, before or after it has taken what it was given.
+/// Knows what arrived, by file name; fails as the test demands, before or after it has taken what it was
+/// given.
 struct Store {
     windows: BTreeSet<String>,
     /// Deliveries so far.

@@ -87,7 +87,7 @@ impl Window {
     }
 }
 
-/// What is counted: service, build, day, class, method, descriptor, key.
+/// The keys that are counted: service, build, day, class, method, descriptor, key.
 pub type Counts = BTreeMap<[String; 7], u64>;
 
 fn key(window: &Window, parts: [&str; 4]) -> [String; 7] {
@@ -188,7 +188,7 @@ pub async fn sum(store: &Store, table: Table, name: &str) -> i64 {
         .sum()
 }
 
-/// What a table of counts says, added up over everything but the day.
+/// The counts of a table, added up over everything but the day.
 pub async fn counts_in(store: &Store, table: Table, what: &str) -> Counts {
     let state = store.state().await.unwrap();
     let mut counts = Counts::new();

@@ -1,4 +1,4 @@
-//! What a run of `trodden-store` takes.
+//! The resources that a run of `trodden-store` takes.
 
 #![allow(dead_code, reason = "each measurement takes what it needs")]
 
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What one command took.
+/// The resources that one command took.
 pub struct Took {
     /// By the clock.
     pub seconds: f64,
@@ -14,7 +14,7 @@ pub struct Took {
     pub cpu: f64,
     /// The most memory that it had (VmHWM).
     pub peak_mb: u64,
-    /// What it said on standard error.
+    /// Its text on standard error.
     pub complaint: String,
 }
 

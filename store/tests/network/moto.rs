@@ -18,7 +18,7 @@ impl Moto {
     /// With one empty bucket `fleet`. `None`, with the reason printed, if it cannot be had.
     pub fn start() -> Option<Moto> {
         let python = python::interpreter()?;
-        // Nobody else takes a port that was free a moment ago.
+        // No other process takes a port that was free a moment ago.
         let port = TcpListener::bind("127.0.0.1:0")
             .unwrap()
             .local_addr()

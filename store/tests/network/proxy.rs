@@ -1,4 +1,5 @@
-//! A proxy for HTTP that spoils exchanges as it is told: between us and an S3 server it stands for a bad network.
+//! A proxy for HTTP that spoils exchanges as tests demand: between us and an S3 server it plays a bad
+//! network.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -7,14 +8,14 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What becomes of an exchange.
+/// The outcome of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// Nothing bad.
     Pass,
     /// The request gets lost.
     Lost,
-    /// The request arrives, its answer gets lost: it has been done, and nobody knows.
+    /// The request arrives, its answer gets lost: it has been done, and the client does not know.
     AnswerLost,
     /// The answer stops in its middle.
     Cut,

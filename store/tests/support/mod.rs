@@ -15,7 +15,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Do all rows have this value?
+    /// Returns true if all rows have this value.
     pub fn all(&self, column: &str, value: &Value) -> bool {
         self.answer
             .rows

@@ -2,7 +2,7 @@ package made;
 
 import java.io.Closeable;
 
-/** What compilers copy, and what looks like it: `finally` with decisions, handlers written by hand, resources. */
+/** Code that compilers copy, and code that looks like it: `finally` with decisions, handlers written by hand, resources. */
 public class MadeFinally {
     static int n;
 

@@ -2,7 +2,7 @@ package shop;
 
 import java.util.function.IntUnaryOperator;
 
-/** What coverage has to tell apart; nothing in here is left out by JaCoCo's filters. */
+/** Code that coverage has to distinguish; nothing in here is left out by JaCoCo's filters. */
 public class Shop {
     private final int discount;
 

@@ -61,7 +61,7 @@ public final class BlockCounter implements ClassFileTransformer {
                     count(node.name, method);
                 }
             }
-            // Frames stay where they are, and as they are: a call without results changes no local and no stack.
+            // Frames stay where they are, unchanged: a call without results changes no local and no stack.
             ClassWriter writer = new ClassWriter(ClassWriter.COMPUTE_MAXS);
             node.accept(writer);
             return writer.toByteArray();

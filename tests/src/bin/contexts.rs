@@ -8,7 +8,7 @@ use trodden_tests::contexts_apps::Program;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::{Result, build};
 
-/// Exact calling contexts, held against an agent in C that walks the stack at each call.
+/// Exact calling contexts, compared with an agent in C that walks the stack at each call.
 #[derive(Parser)]
 struct Arguments {
     /// JDK homes; else the oldest and the newest one that tests find.
@@ -24,7 +24,7 @@ struct Arguments {
     /// Both agents in one JVM: the very same calls, whatever the program does. Call sites are source lines.
     #[arg(long)]
     together: bool,
-    /// So many contexts that differ are told, per program.
+    /// Maximum number of contexts that differ and are listed, per program.
     #[arg(long, value_name = "NUMBER", default_value_t = 3)]
     examples: usize,
 }

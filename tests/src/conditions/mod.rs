@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use trodden_instrumenter::{InstrumentOptions, Instrumenter, Preparation, ProbeKind};
 use trodden_profile::{ClassMap, Condition, ConditionKind};
-use trodden_source::text::{Fit, SourceFile, Token, fit, stripped, tokens};
+use trodden_source::text::{MatchQuality, SourceFile, Token, fit, stripped, tokens};
 use trodden_source::{Classes, recover};
 use zip::ZipArchive;
 
@@ -32,7 +32,7 @@ pub const LIBRARIES: &[&str] = &[
 pub enum Judgement {
     /// The same, but for what bytecode does not have (qualifiers, casts, parentheses).
     Same,
-    /// The same, but that a constant's value stands for its name or `…` for a part.
+    /// The same, but with a constant's value in place of its name or `…` in place of a part.
     Compatible,
     /// The opposite of the source's: as true, but not as the source has it.
     Opposite,
@@ -63,17 +63,17 @@ pub struct Judged {
     pub place: String,
     /// Name of the method.
     pub method: String,
-    /// What was recovered.
+    /// The recovered condition.
     pub condition: Condition,
     /// From bytecode alone.
     pub bytecode: Judgement,
-    /// What the source's text gave, and whether that is right.
+    /// The text from the source.
     pub text: Option<String>,
     /// See `text`.
     pub with_source: Judgement,
-    /// Is the kind of construct right? Unknown without a truth of the same text.
+    /// True if the kind of construct is right. Unknown without a truth of the same text.
     pub kind: Option<bool>,
-    /// What the source has on the line.
+    /// The conditions of the source on the line.
     pub truths: Vec<String>,
 }
 
@@ -176,7 +176,7 @@ pub fn fetch(library: &str) -> Result<(PathBuf, PathBuf)> {
     Ok((folder.join("classes.jar"), folder.join("sources")))
 }
 
-/// What javac's parser finds in sources: by file, relative to the folder.
+/// The conditions that javac's parser finds in sources: by file, relative to the folder.
 ///
 /// # Errors
 /// If the parser cannot be run.
@@ -301,19 +301,19 @@ fn compare(text: Option<&str>, kind: ConditionKind, truths: &[&Truth]) -> (Judge
         .iter()
         .map(|truth| fit_of(text, truth))
         .max()
-        .unwrap_or(Fit::No);
-    let right = |found: Fit| {
+        .unwrap_or(MatchQuality::No);
+    let right = |found: MatchQuality| {
         let of = truths.iter().filter(|truth| fit_of(text, truth) == found);
         Some(of.into_iter().any(|truth| same_kind(kind, &truth.kind)))
     };
     match best {
-        Fit::Same => (Judgement::Same, right(Fit::Same)),
-        Fit::Compatible => (Judgement::Compatible, right(Fit::Compatible)),
-        Fit::No => {
+        MatchQuality::Same => (Judgement::Same, right(MatchQuality::Same)),
+        MatchQuality::Compatible => (Judgement::Compatible, right(MatchQuality::Compatible)),
+        MatchQuality::No => {
             let opposites = opposites(text);
             let opposite = truths
                 .iter()
-                .any(|t| opposites.iter().any(|text| fit_of(text, t) != Fit::No));
+                .any(|t| opposites.iter().any(|text| fit_of(text, t) != MatchQuality::No));
             match opposite {
                 true => (Judgement::Opposite, None),
                 false => (Judgement::Wrong, None),

@@ -11,14 +11,14 @@ use super::Container;
 use crate::jdk::Jdk;
 use crate::{Result, build};
 
-/// What HotSpot says about the classes of a container.
+/// The verdicts of HotSpot on the classes of a container.
 #[derive(Clone, Debug, Default)]
 pub struct Verdicts {
     /// Accepted classes.
     pub accepted: usize,
     /// Refused: entry and message.
     pub rejected: Vec<(String, String)>,
-    /// Refused, but so is the class as it was: entry and message.
+    /// Refused, but so is the original class: entry and message.
     pub original: Vec<(String, String)>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! For each class: the round trip without probes must give back the same bytes; rewriting with each probe
 //! strategy must neither fail nor panic; HotSpot's verifier must accept the result (`verifier/Verify.java`
-//! tells how it is asked). What HotSpot refuses in its original form too (missing dependencies) is counted
+//! describes how it is asked). What HotSpot refuses in its original form too (missing dependencies) is counted
 //! apart.
 
 mod corpus;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use trodden_instrumenter::{
-    BesidesCalls, ClassIds, EventProbes, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind,
+    CallWeight, ClassIds, EventProbes, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind,
     Probes, round_trip,
 };
 
@@ -32,14 +32,14 @@ pub const LEFT_ALONE_LIMIT: f64 = 0.005;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
     probes: Probes,
-    /// Are paths counted that an exception cuts off, in methods with a single path too, and is the register
-    /// visible in frames?
+    /// True if paths are counted that an exception cuts off, in methods with a single path too, and the
+    /// register is visible in frames.
     cuts: bool,
 }
 
 impl Probe {
     /// The probes of a kind; of events those that a profile of paths needs.
-    pub fn of(kind: ProbeKind) -> Self {
+    pub fn for_kind(kind: ProbeKind) -> Self {
         Probe {
             probes: kind.into(),
             cuts: false,
@@ -49,11 +49,11 @@ impl Probe {
     /// All kinds; of `events` also those that report calls, of `counters` also with cut paths.
     pub fn all() -> Vec<Probe> {
         let calls = [
-            EventProbes::Calls(BesidesCalls::Nothing),
-            EventProbes::Calls(BesidesCalls::Paths),
+            EventProbes::Calls(CallWeight::Nothing),
+            EventProbes::Calls(CallWeight::Paths),
             EventProbes::CallBursts,
-            EventProbes::Calls(BesidesCalls::Time),
-            EventProbes::Calls(BesidesCalls::PathsToCalls),
+            EventProbes::Calls(CallWeight::Time),
+            EventProbes::Calls(CallWeight::PathsToCalls),
         ];
         let kinds = ProbeKind::ALL.into_iter().map(Probe::of);
         let calls = calls.map(|events| Probe {
@@ -62,7 +62,7 @@ impl Probe {
         });
         let cuts = Probe {
             cuts: true,
-            ..Probe::of(ProbeKind::Counters)
+            ..Probe::for_kind(ProbeKind::Counters)
         };
         kinds.chain(calls).chain([cuts]).collect()
     }
@@ -72,21 +72,21 @@ impl Probe {
         match self.probes {
             _ if self.cuts => "cut paths",
             Probes::Events(EventProbes::CallBursts) => "bursts",
-            Probes::Events(EventProbes::Calls(BesidesCalls::Nothing)) => "calls",
-            Probes::Events(EventProbes::Calls(BesidesCalls::Paths)) => "calls+paths",
-            Probes::Events(EventProbes::Calls(BesidesCalls::PathsToCalls)) => "calls along paths",
-            Probes::Events(EventProbes::Calls(BesidesCalls::Time)) => "timed calls",
+            Probes::Events(EventProbes::Calls(CallWeight::Nothing)) => "calls",
+            Probes::Events(EventProbes::Calls(CallWeight::Paths)) => "calls+paths",
+            Probes::Events(EventProbes::Calls(CallWeight::PathsToCalls)) => "calls along paths",
+            Probes::Events(EventProbes::Calls(CallWeight::Time)) => "timed calls",
             probes => probes.kind().name(),
         }
     }
 }
 
-/// What to sweep.
+/// The classes to sweep.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// JDKs whose verifier is asked; their own classes are swept too if `images`.
     pub jdks: Vec<Jdk>,
-    /// Sweep the JDKs' own classes?
+    /// True to sweep the JDKs' own classes.
     pub images: bool,
     /// Jars to sweep on each of the JDKs.
     pub jars: Vec<PathBuf>,
@@ -96,7 +96,7 @@ pub struct Options {
     pub sample: Option<Sample>,
 }
 
-/// What happened to the classes of one container with one probe strategy on one JDK.
+/// The outcome for the classes of one container with one probe strategy on one JDK.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     /// Feature version of the JDK.
@@ -111,7 +111,7 @@ pub struct Row {
     pub rewritten: usize,
     /// Methods that got probes.
     pub methods: usize,
-    /// Of these, methods whose probes report less than others': no call sites, or no cut paths.
+    /// Methods among these whose probes report less than others': no call sites, or no cut paths.
     pub without_sites: usize,
     /// Methods (or classes) left alone although they branch, by reason.
     pub left_alone: BTreeMap<String, usize>,
@@ -169,7 +169,7 @@ fn round_trips(classes: &[ClassEntry]) -> Vec<(String, String)> {
     classes.par_iter().filter_map(differs).collect()
 }
 
-/// What the instrumenter made of a class.
+/// The result of the instrumenter for a class.
 enum Made {
     Rewritten {
         bytes: Vec<u8>,
@@ -230,9 +230,9 @@ fn one(
     row.accepted = verdicts.accepted;
     row.refused_before = verdicts.original;
     row.failures.extend(verdicts.rejected);
-    let told = row.accepted + row.refused_before.len() + row.failures.len();
-    if told < row.rewritten {
-        let message = format!("the judge spoke about {told} of {} classes", row.rewritten);
+    let judged = row.accepted + row.refused_before.len() + row.failures.len();
+    if judged < row.rewritten {
+        let message = format!("the judge spoke about {judged} of {} classes", row.rewritten);
         row.failures.push((container.name(), message));
     }
     Ok(())

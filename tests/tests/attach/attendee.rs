@@ -89,7 +89,7 @@ pub fn session(program: &Talker, jvm: &str, time: &str, file: &str) -> Result<Co
     Ok(command)
 }
 
-/// A short session in which some method is seen: what it said. Beside other work the program may not run at
+/// A short session in which some method is seen: what it said. On a busy machine the program may not run at
 /// all in a short time; then it gets more.
 pub fn session_that_sees(
     program: &Talker,
@@ -188,7 +188,7 @@ impl Attendee {
         process::run(command.args(["attach", &self.pid()]).args(arguments), LIMIT)
     }
 
-    /// All that its methods have counted until now, by the report.
+    /// The sum that its methods have counted until now, by the report.
     pub fn counted(&self) -> Result<u64> {
         let told = self.attach(&["report"])?.success()?.stdout;
         let number = told
@@ -205,7 +205,7 @@ impl Attendee {
         await_that("more is counted", || Ok(self.counted()? != before))
     }
 
-    /// Does it run its own code again? While probes are in, their counts would grow.
+    /// Returns true if it runs its own code again. While probes are in, their counts would grow.
     pub fn counts_no_more(&self) -> Result<bool> {
         let before = self.counted()?;
         thread::sleep(Duration::from_millis(100));
@@ -264,7 +264,7 @@ pub fn await_that(what: &str, mut holds: impl FnMut() -> Result<bool>) -> Result
     Ok(())
 }
 
-/// Can this machine do that for this user? If not, says what was not tested.
+/// Returns true if this machine can do that for this user. If not, says what was not tested.
 pub fn can(command: &[&str], what: &str) -> bool {
     let tried = command.split_first().is_some_and(|(program, arguments)| {
         let output = Command::new(OsStr::new(program)).args(arguments).output();

@@ -62,7 +62,7 @@ fn a_killed_session_is_ended_by_the_agent() -> Result<()> {
         signal("INT", other.id())?;
         assert!(other.wait()?.success());
         assert!(program.file("end.trodden").exists());
-        // What was started without a session goes on alone.
+        // A recording that was started without a session continues alone.
         program
             .attach(&["start", "--include", "Attendee", "--probe", "counters"])?
             .success()?;

@@ -1,5 +1,5 @@
-//! A method that is under way when its probes come stays in its old version, which the JVM has no id for: its
-//! time is known all the same.
+//! A method that is in progress when its probes come stays in its old version, which the JVM has no id for:
+//! its time is known all the same.
 
 use std::fs;
 use std::process::Command;
@@ -12,7 +12,7 @@ use trodden_tests::{Result, artefacts};
 
 use super::attendee::LIMIT;
 
-/// `main` works in lines 7 to 11 until it is told to end.
+/// `main` works in lines 7 to 11 until it reads the command to end.
 const PROGRAM: &str = "public class UnderWay {
     public static void main(String[] args) throws Exception {
         System.out.println(\"ready\");
@@ -58,7 +58,7 @@ fn a_main_that_loops_for_ever_has_its_time_by_line() -> Result<()> {
                 let told = process::run(&mut attach, LIMIT)?.success()?;
                 Ok((told, Profile::load(&file)?))
             };
-            // Beside other work the program may have had a hundredth of that time: then more of it.
+            // On a busy machine the program may have had a hundredth of that time: then more of it.
             let (mut told, mut profile) = session("3s")?;
             if profile.cpu.as_ref().is_some_and(|cpu| cpu.total().samples < 100) {
                 (told, profile) = session("60s")?;

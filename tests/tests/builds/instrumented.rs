@@ -10,7 +10,7 @@ use trodden_tests::sweep::{Container, Judge};
 use trodden_tests::target::Target;
 use trodden_tests::{Result, ahead, build};
 
-/// Among them one that ends by an exception that nobody catches, and one with more paths than slots.
+/// Among them one that ends by an exception that is not caught, and one with more paths than slots.
 const TARGETS: [&str; 5] = ["Classes", "Exceptions", "Loops", "ManyPaths", "Switches"];
 
 #[test]

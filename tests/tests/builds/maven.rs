@@ -133,7 +133,7 @@ fn the_tests_of_a_maven_project_are_profiled_and_maven_is_not() -> Result<()> {
         "{}",
         profile.run.command
     );
-    // The class under test and that of the test, whose package lies inside of it.
+    // The class under test and that of the test, whose package is inside of it.
     assert!(
         names.iter().any(|name| name == "com/acme/orders/Order"),
         "{names:?}"
@@ -152,7 +152,7 @@ fn the_tests_of_a_maven_project_are_profiled_and_maven_is_not() -> Result<()> {
     assert_eq!(paths.values().sum::<u64>(), 41);
     assert_eq!(paths.values().max(), Some(&40));
 
-    // Inside of Maven's own JVM: nothing is there, and it is told why.
+    // Inside of Maven's own JVM: nothing is there, and the reason is printed.
     let outcome = project.run(&["-o", "inside.trodden"], &["-DforkCount=0", "surefire:test"])?;
     assert!(!project.path("inside.trodden").exists());
     assert!(outcome.stderr.contains("forkCount=0"), "{}", outcome.stderr);

@@ -47,7 +47,7 @@ impl Jars {
         self.folder.path().join(name)
     }
 
-    /// Instruments both, each by itself.
+    /// Instruments both, each alone.
     fn instrument(&self, options: &[&str], folder: &str) -> Result<()> {
         fs::create_dir_all(self.path(folder))?;
         for name in ["lib.jar", "app.jar"] {
@@ -112,7 +112,7 @@ fn settings_come_from_properties_variables_and_files() -> Result<()> {
     let jars = Jars::new(jdk)?;
     let (plain, expected) = jars.expected()?;
     jars.instrument(&["--probe", "counters", "--embed-map"], "out")?;
-    // The maps beside are not needed then.
+    // The maps next to them are not needed then.
     for name in ["lib.jar", "app.jar"] {
         fs::remove_file(jars.path(&format!("out/{name}.map.trodden")))?;
     }

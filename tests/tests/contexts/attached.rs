@@ -80,7 +80,7 @@ fn bursts_in_threads_that_run_already() -> Result<()> {
     Ok(())
 }
 
-/// What the oracle sees of the program when it obeys these letters.
+/// The oracle's contexts of the program when it obeys these letters.
 fn expected_of(jdk: &Jdk, arguments: &[&str], letters: &str) -> Result<Counts> {
     let folder = tempfile::tempdir()?;
     let log = folder.path().join("log");
@@ -230,8 +230,8 @@ fn threads_that_run_already() -> Result<()> {
         trodden(&["attach", &pid, "dump"])?;
         check("attached", &known, &Profile::load(&file)?)?;
         trodden(&["attach", &pid, "reset"])?;
-        // Stopped in the middle of what was followed, and started again: what is under way may end as it
-        // likes.
+        // Stopped in the middle of what was followed, and started again: calls in progress may end in any
+        // way.
         program.obey("dw")?;
         trodden(&["attach", &pid, "stop"])?;
         program.obey("wdwuw")?;

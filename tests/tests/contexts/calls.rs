@@ -193,8 +193,8 @@ fn bytes_are_charged_to_who_allocates_them() -> Result<()> {
         let (_, profile) = live(&jdk, all, &["makes", "10000"])?;
         whole(&profile)?;
         let contexts = by_name(&profile)?;
-        // The thread was there before the agent: until the JVM would have told of it next (once in 512 KiB by
-        // default), it tells nothing.
+        // The thread was there before the agent: until the JVM would have reported it next (once in 512 KiB
+        // by default), there is no event.
         let first = contexts.get("main makes").copied().unwrap_or(0);
         assert!(
             first.is_multiple_of(SIZE) && first < 10_001 * SIZE,

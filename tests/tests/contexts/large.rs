@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use trodden_profile::Profile;
 use trodden_tests::contexts::{
-    BURST_IS_SOUND, Counts, INCLUDE, Told, counts, difference, none, trodden, under_oracle,
+    BURST_IS_SOUND, Counts, INCLUDE, Reportable, counts, difference, none, trodden, under_oracle,
 };
 use trodden_tests::events::whole;
 use trodden_tests::jdk::Jdk;
@@ -57,7 +57,7 @@ fn under_agent(jdk: &Jdk, options: &str, rounds: &str, file: &Path) -> Result<Ou
     process::run(&mut java(jdk, &flags, rounds)?, Duration::from_secs(300))?.success()
 }
 
-/// What the profile says of methods that are too large.
+/// Checks the profile's statements about methods that are too large.
 fn says_what_it_left_out(profile: &Profile) {
     let named = |has_probes: bool| -> BTreeSet<String> {
         let named = profile.skipped.iter().filter(|s| s.has_probes() == has_probes);
@@ -92,7 +92,7 @@ fn check(how: &str, oracle: &Counts, profile: &Profile) -> Result<()> {
         ],
     )?;
     says_what_it_left_out(profile);
-    match difference(&Told::of(profile).counts(oracle), &counts(profile)?) {
+    match difference(&Reportable::new(profile).counts(oracle), &counts(profile)?) {
         None => Ok(()),
         Some(difference) => Err(format!("{how}: {difference}").into()),
     }
@@ -136,13 +136,13 @@ fn methods_too_large_for_call_sites() -> Result<()> {
             );
             let profile = Profile::load(&file)?;
             check(&how, &oracle, &profile)?;
-            let told = counts(&profile)?;
+            let known = counts(&profile)?;
             assert_eq!(
-                calls_by(&told, &["CallsLarge$Straight.<clinit>()V"]),
+                calls_by(&known, &["CallsLarge$Straight.<clinit>()V"]),
                 straight,
                 "{how}"
             );
-            let (called, with_site) = calls_by(&told, &WITHOUT_CALL_SITES);
+            let (called, with_site) = calls_by(&known, &WITHOUT_CALL_SITES);
             assert!(called > 40 && with_site == 0, "{how}: {called} {with_site}");
         }
     }
@@ -159,8 +159,8 @@ fn time_in_methods_too_large_for_call_sites() -> Result<()> {
         let profile = Profile::load(&file)?;
         whole(&profile)?;
         says_what_it_left_out(&profile);
-        let told = Told::of(&profile).counts(&oracle);
-        let known = |path: &Vec<_>| told.keys().any(|other| other.starts_with(path));
+        let reportable = Reportable::new(&profile).counts(&oracle);
+        let known = |path: &Vec<_>| reportable.keys().any(|other| other.starts_with(path));
         let unknown: Vec<_> = counts(&profile)?
             .into_keys()
             .filter(|path| !known(path))
@@ -187,9 +187,12 @@ fn bursts_in_methods_too_large_for_call_sites() -> Result<()> {
         let profile = Profile::load(&file)?;
         whole(&profile)?;
         none(&format!("JDK {}", jdk.feature), &profile, &BURST_IS_SOUND)?;
-        let told = Told::of(&profile).counts(&oracle);
+        let reportable = Reportable::new(&profile).counts(&oracle);
         let found = counts(&profile)?;
-        let unknown: Vec<_> = found.keys().filter(|path| !told.contains_key(*path)).collect();
+        let unknown: Vec<_> = found
+            .keys()
+            .filter(|path| !reportable.contains_key(*path))
+            .collect();
         assert!(unknown.is_empty(), "JDK {}: {unknown:#?}", jdk.feature);
         let (called, with_site) = calls_by(&found, &WITHOUT_CALL_SITES);
         assert!(
@@ -201,7 +204,7 @@ fn bursts_in_methods_too_large_for_call_sites() -> Result<()> {
     Ok(())
 }
 
-/// What was left out is told of a trace, and in reports, too.
+/// Methods that were left out are listed for a trace, and in reports, too.
 #[test]
 fn a_trace_says_which_call_sites_are_missing() -> Result<()> {
     let folder = tempfile::tempdir()?;

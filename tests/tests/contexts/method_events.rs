@@ -19,7 +19,7 @@ use trodden_tests::{process, stress};
 /// Longest time to wait for what the agent's clock does in its own time.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// What a stream that tells everything once does not say.
+/// Facts that a stream which reports everything once does not have.
 const NONE: [&str; 6] = [
     "contexts_orphans",
     "contexts_lost_exits",
@@ -46,10 +46,10 @@ fn in_one_burst(jdk: &Jdk, options: &str, arguments: &[&str]) -> Result<(String,
     Ok((outcome.stdout, Profile::load(&file)?))
 }
 
-/// What runs within one burst has the contexts of the oracle, to the last call; by the program's threads and
+/// Calls within one burst have the contexts of the oracle, to the last call; by the program's threads and
 /// by one of the agent's.
 #[test]
-fn a_burst_tells_everything() -> Result<()> {
+fn a_burst_reports_everything() -> Result<()> {
     for jdk in Jdk::ends()? {
         let mut programs = vec![["all", "2"], ["native", "20"]];
         if jdk.feature >= 21 {
@@ -78,7 +78,7 @@ fn a_burst_tells_everything() -> Result<()> {
 }
 
 /// Depth, and exceptions through all of it, in the interpreter; and a stack that is full when events are
-/// told.
+/// reported.
 #[test]
 fn a_burst_in_deep_recursion() -> Result<()> {
     const DEPTH: u32 = 100_000;
@@ -165,7 +165,7 @@ fn what_methods_return_is_not_kept() -> Result<()> {
     Ok(())
 }
 
-/// Who says nothing of bursts or algorithms gets these bursts; whoever says `burst=off` gets every call.
+/// Without options of bursts or algorithms there are these bursts; with `burst=off` every call is counted.
 #[test]
 fn the_default_from_the_start() -> Result<()> {
     for jdk in Jdk::ends()? {
@@ -196,7 +196,7 @@ fn the_default_from_the_start() -> Result<()> {
     Ok(())
 }
 
-/// The JVM grants its events to who is there at the start, and asks for them.
+/// The JVM grants its events to agents that are there at the start, and ask for them.
 #[test]
 fn not_to_be_attached() -> Result<()> {
     for jdk in Jdk::ends()? {
@@ -306,7 +306,7 @@ fn one_profile_after_the_other() -> Result<()> {
             }
             let before = Instant::now();
             trodden(&["attach", &pid, "stop", "--file", &file])?;
-            // The burst that is under way is not waited for: that one takes 15 minutes.
+            // The burst in progress is not waited for: that one takes 15 minutes.
             assert!(before.elapsed() < LIMIT);
             let profile = Profile::load(&file)?;
             let how = format!("JDK {} profile {number}", jdk.feature);

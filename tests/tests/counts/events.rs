@@ -11,7 +11,7 @@ use trodden_tests::profile::{Counts, SequenceCounts, counts, forests};
 
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// All that a program prints is the same in every run.
+/// Everything that a program prints is the same in every run.
 fn all(output: &str) -> &str {
     output
 }
@@ -98,7 +98,7 @@ fn activations_that_nobody_misses() -> Result<()> {
     Ok(())
 }
 
-/// What the method that obeys does depends on the commands; all others are in the job.
+/// The work of the method that obeys depends on the commands; all others are in the job.
 fn of_jobs(profile: &Profile) -> Counts {
     let mut counts = counts(profile);
     counts.retain(|id, _| id.name != "level" && id.name != "main");
@@ -173,7 +173,7 @@ fn commands_in_the_middle_of_a_recursion() -> Result<()> {
     Ok(())
 }
 
-/// What a virtual thread has to write events to has no room for counters.
+/// The block that a virtual thread has for events has no room for counters.
 #[test]
 fn counters_after_events_in_one_virtual_thread() -> Result<()> {
     match Jdk::all()?.last() {

@@ -128,7 +128,7 @@ fn a_wrong_report_is_noticed() -> Result<()> {
     Ok(())
 }
 
-/// Makes the change of that number; `false` if there are not so many.
+/// Makes the change of that number; `false` if there are not that many.
 fn spoil(path: &mut trodden_tests::feasible::Path, change: usize) -> bool {
     let steps = path.steps.len();
     match change {

@@ -39,7 +39,7 @@ impl Program {
         })
     }
 
-    /// What the program says at its end: it ends with an exception if anything is wrong.
+    /// The program's output at its end: it ends with an exception if anything is wrong.
     fn says(&self, classes: &Path, flags: &[String], arguments: &[&str]) -> Result<String> {
         let mut java = self.jdk.command("java");
         java.env_remove("JAVA_TOOL_OPTIONS")

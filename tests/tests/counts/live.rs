@@ -42,7 +42,7 @@ fn assert_growing(dumps: &[Profile]) {
     assert!(total(&dumps[0]) < total(&dumps[dumps.len() - 1]));
 }
 
-/// Says "enough" at the dump with which there are so many with different totals.
+/// Says "enough" at the dump with which there are `wanted` with different totals.
 fn different(mut wanted: usize) -> impl FnMut(&Profile) -> bool {
     let mut last = 0;
     move |dump| {

@@ -1,4 +1,4 @@
-//! What is counted in real JVMs: paths, subpaths and events against independent oracles.
+//! Counts in real JVMs: paths, subpaths and events against independent oracles.
 
 mod events;
 mod feasible;

@@ -82,11 +82,11 @@ impl Cached {
     }
 }
 
-/// What the JVM's log says of classes.
+/// The classes in the JVM's log.
 struct Loaded {
     /// How many of the JDK's own came from a cache, and from elsewhere.
     of_jdk: (usize, usize),
-    /// Did the program's?
+    /// True if the program's was.
     main: bool,
 }
 
@@ -101,7 +101,7 @@ impl Loaded {
             let cached = line.contains(FROM_CACHE);
             match line.split(' ').next().unwrap_or_default() {
                 MAIN => found.main |= cached,
-                // Ours, and what the JVM makes while it runs, are in nobody's cache.
+                // Ours, and those that the JVM makes while it runs, are in no cache.
                 name if name.contains("Trodden") || name.contains('$') || !name.contains('.') => {}
                 _ if cached => found.of_jdk.0 += 1,
                 _ => found.of_jdk.1 += 1,

@@ -100,7 +100,7 @@ fn live_estimates_are_unbiased() -> Result<()> {
                 for ((subpath, count), sum) in hot.iter().zip(&mut sums) {
                     let estimate = found.get(*subpath);
                     let value = estimate.map_or(0.0, |found| found.estimate as f64);
-                    // Each execution was taken by itself with probability 1 / weight.
+                    // Each execution was taken independently with probability 1 / weight.
                     let weight = DISTANCE / probability(subpath.len());
                     let z = (value - *count as f64) / (*count as f64 * (weight - 1.0)).sqrt();
                     *sum = (sum.0 + z, sum.1 + z * z);

@@ -1,5 +1,5 @@
-//! What compilers make on their own is left out of coverage as JaCoCo leaves it out: a sample with one method
-//! for each rule, line by line and method by method, so that thresholds carry over.
+//! Code that compilers make on their own is left out of coverage as JaCoCo leaves it out: a sample with one
+//! method for each rule, line by line and method by method, so that thresholds carry over.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const LIMIT: Duration = Duration::from_secs(200);
 /// Nothing may differ.
 const NONE: &[(&str, &str)] = &[];
 
-/// What may differ of patterns by ECJ: the place, and why.
+/// Known differences of patterns by ECJ: the place, and why.
 const KNOWN_OF_ECJ_PATTERNS: &[(&str, &str)] = &[
     // What throws on if taking a record apart throws: JaCoCo knows only javac's form of it, and has it on the
     // last line.
@@ -25,7 +25,7 @@ const KNOWN_OF_ECJ_PATTERNS: &[(&str, &str)] = &[
     ("MadePatterns.java line 53", "the line"),
 ];
 
-/// What of two reports is compared.
+/// The counts that are compared between two reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
     /// Lines and branches.
@@ -68,7 +68,7 @@ fn sums(xml: &str, counted: Counted) -> BTreeMap<String, String> {
     .collect()
 }
 
-/// What differs between JaCoCo's report about a program and ours.
+/// The differences between JaCoCo's report about a program and ours.
 fn differences(
     jdk: &Jdk,
     folder: &Path,
@@ -222,7 +222,7 @@ fn copies_and_handlers_are_counted_as_jacoco_does() -> Result<()> {
 fn what_kotlinc_makes_is_left_out_as_jacoco_does() -> Result<()> {
     let jdk = &Jdk::oldest()?;
     let source = Path::new(build::ROOT).join("coverage/made/MadeKotlin.kt");
-    // Bodies of an interface's methods: in the interface, and in a class beside it.
+    // Bodies of an interface's methods: in the interface, and in a class next to it.
     for options in [&[][..], &["-jvm-default=disable"]] {
         let folder = tempfile::tempdir()?;
         let classes = folder.path().join("classes");

@@ -1,4 +1,4 @@
-//! MC/DC and prime paths, held against what GCC 15 says of the same functions written in C
+//! MC/DC and prime paths, compared with GCC 15's for the same functions written in C
 //! (`tests/criteria`).
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const LIMIT: Duration = Duration::from_secs(200);
 /// Line; outcomes that decided on their own, and all; those that did not: condition and outcome.
 type Decision = (u32, usize, usize, Vec<(usize, bool)>);
 
-/// What is known of a function.
+/// The expected numbers of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Function {
     /// Its prime paths that ran, and all.
@@ -172,7 +172,7 @@ fn figures_are_those_of_gcc() -> Result<()> {
     Ok(())
 }
 
-/// Without the order of paths, what is not known is told apart from what did not run; a limit leaves methods
+/// Without the order of paths, unknown and not run are distinguished; a limit leaves methods
 /// out, and says so.
 #[test]
 fn what_is_not_known_is_said() -> Result<()> {

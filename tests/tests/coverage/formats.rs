@@ -287,7 +287,7 @@ fn pages_lead_from_packages_to_source() -> Result<()> {
         "{worst}"
     );
 
-    // A second time in the same place; not over what is somebody else's.
+    // A second time in the same place; not over files of others.
     fs::write(ran.path("site/stale.html"), "old")?;
     ran.coverage(&["-o", "site"])?.success()?;
     assert!(!ran.path("site/stale.html").exists());

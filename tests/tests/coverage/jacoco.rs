@@ -173,8 +173,8 @@ fn covered_lines(facts: &BTreeMap<String, String>) -> BTreeMap<&str, (u64, u64)>
         .collect()
 }
 
-/// Of a program whose paths exceptions cut off, and which ends in the middle of a recursion, nothing is
-/// missing that JaCoCo saw.
+/// Nothing is missing that JaCoCo saw of a program whose paths exceptions cut off, and which ends in the
+/// middle of a recursion.
 #[test]
 fn what_jacoco_sees_of_cut_paths_is_covered() -> Result<()> {
     let jdk = &Jdk::oldest()?;
@@ -225,7 +225,7 @@ fn what_jacoco_sees_of_cut_paths_is_covered() -> Result<()> {
     Ok(())
 }
 
-/// What the program's source says about its paths.
+/// Checks the paths against the program's source.
 fn shop_paths(coverage: &Value) {
     let method = |name: &str| {
         let mut methods = coverage["methods"].as_array().unwrap().iter();
@@ -400,7 +400,7 @@ fn what_cannot_tell_coverage_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// Code that was instrumented ahead tells the same, and so does a profile in which straight methods have no
+/// Code that was instrumented ahead gives the same, and so does a profile in which straight methods have no
 /// probes, but for those.
 #[test]
 fn ahead_and_without_single_path_methods() -> Result<()> {

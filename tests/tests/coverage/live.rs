@@ -17,7 +17,7 @@ const METHODS: usize = 60;
 
 type Lines = BTreeSet<u32>;
 
-/// Methods whose blocks each stand on a line of their own and log it. `run SEED` calls some of them in eight
+/// Methods whose blocks each have a line of their own and log it. `run SEED` calls some of them in eight
 /// threads and says what was logged; `noise` lets two more threads call the last ten for ever.
 fn source() -> String {
     let head = "import java.util.*;
@@ -170,7 +170,7 @@ impl Program {
         Ok(process::run(&mut trodden, LIMIT)?.success()?.stdout)
     }
 
-    /// Of the lines that log themselves, those that profiles say ran.
+    /// The lines that log themselves and ran according to profiles.
     fn covered(&self, files: &[&str]) -> Result<Lines> {
         let json: Value = serde_json::from_str(
             &self.trodden(&[&["coverage", "--classes", "classes", "--format", "json"], files].concat())?,
@@ -200,7 +200,7 @@ impl Running {
         }
     }
 
-    /// What it does, by its own log.
+    /// The lines that it runs, by its own log.
     fn ask(&mut self, what: &str) -> Result<Lines> {
         let mut input = self.child.stdin.as_ref().ok_or("no input")?;
         writeln!(input, "{what}")?;
@@ -225,7 +225,7 @@ impl Running {
 
 const START: [&str; 5] = ["start", "--profile", "coverage", "--include", "Blocks"];
 
-/// What ran before the attach is in no profile, what ran since is, all of it.
+/// Lines that ran before the attach are in no profile, all lines that ran since are.
 #[test]
 fn attached_in_the_middle() -> Result<()> {
     for jdk in Jdk::ends()? {
@@ -262,7 +262,7 @@ fn several_jvms_and_a_restart_are_one() -> Result<()> {
             let since = Instant::now();
             while !Path::new(&program.folder.path().join(&file)).exists() || program.covered(&[&file])? != own
             {
-                assert!(since.elapsed() < LIMIT, "a dump has all that ran");
+                assert!(since.elapsed() < LIMIT, "a dump has everything that ran");
                 std::thread::sleep(Duration::from_millis(100));
             }
             jvm.halt()?;

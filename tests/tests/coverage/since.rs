@@ -1,4 +1,4 @@
-//! What did not run in a time: many runs of several builds, of which some dumped while they ran.
+//! Code that did not run in a time: many runs of several builds, of which some dumped while they ran.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -134,7 +134,7 @@ fn many_runs_of_two_builds_are_one() -> Result<()> {
         assert_eq!(of(&unborn, "fresh").map(|n| n[0]), Some(0), "{unborn:?}");
         assert_eq!(of(&unborn, "never").map(|n| n[0]), Some(0), "{unborn:?}");
 
-        // It runs, another way: together all that ran of same(), in each method once.
+        // It runs, another way: together everything that ran of same(), in each method once.
         run(&jdk, &second, "5", &at("c.trodden"))?;
         let all = coverage(folder.path(), &["--since", "30d", "profiles"])?;
         assert_eq!(of(&all, "same").map(|n| [n[2], n[3]]), Some([4, 4]), "{all:?}");

@@ -137,7 +137,7 @@ fn add_annotation(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The module has the annotation's package then, and exports it to nobody.
+/// The module has the annotation's package then, and does not export it.
 #[test]
 #[cfg_attr(feature = "change", ignore = "all: one build stays")]
 fn a_test_in_a_module_says_so_too() -> Result<()> {

@@ -367,7 +367,7 @@ fn what_differs_from_itself_is_flagged_with_the_reason() {
             "{unstable}"
         );
         assert!(unstable.contains(reason), "{unstable}");
-        // Held against the range of its own runs, so it does not fail against itself.
+        // Compared with the range of its own runs, so it does not fail against itself.
         let (said, code) = place.compare(&file, &file, &["--fail-on", "0"]);
         assert_eq!(code, Some(0), "{said}");
         assert!(said.contains("differs from itself"), "{said}");
@@ -504,7 +504,7 @@ fn files_that_are_none_are_refused() {
     }
 }
 
-/// What the threads of `gate/Threads` do more, in each place.
+/// The additional work of the threads of `gate/Threads`, in each place.
 const MORE_WORK: [&str; 4] = [
     "{1_010, 1_000, 1_000, 1_000}",
     "{1_000, 1_010, 1_000, 1_000}",
@@ -535,7 +535,8 @@ fn work_of_threads_that_outlive_a_test_makes_none_fail() {
             };
             for (number, name) in names.into_iter().enumerate() {
                 let (said, by_others) = verdict(name);
-                // What nobody else can have done fails; its own thread's, and that of one which has ended.
+                // Work that no other thread can have done fails; its own thread's, and that of one which has
+                // ended.
                 match number == changed {
                     true if number < 2 => assert_eq!(said, "broken", "{name}, {what}"),
                     true => assert_eq!((said, by_others), ("unsure", true), "{name}, {what}"),
@@ -558,7 +559,7 @@ fn work_of_threads_that_outlive_a_test_makes_none_fail() {
                 assert!(text.contains("grew: Threads.spin(int)"), "{text}");
             }
         }
-        // All of their work is counted, whoever did it.
+        // All of their work is counted, whichever thread did it.
         let sum = |name: &str| {
             let mut tests = base.lines().map(|line| line.split('\t').collect::<Vec<_>>());
             let columns = tests.find(|columns| columns[0] == "test" && columns[4] == name);

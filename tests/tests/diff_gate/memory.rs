@@ -1,4 +1,4 @@
-//! What `trodden run` keeps, and what a run with `--again` leaves alone.
+//! The memory of `trodden run`, and the methods that a run with `--again` leaves alone.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -1,5 +1,5 @@
-//! What `./dist` makes: the same bytes twice, all that a package should hold, and a program that works where
-//! nothing else is.
+//! The files of `./dist`: the same bytes twice, everything that a package should hold, and a program that
+//! works where nothing else is.
 
 mod other_machines;
 mod packages;
@@ -34,7 +34,7 @@ fn have(program: &str) -> bool {
     std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
 }
 
-/// What it makes without the store: the files, by their names within the folder.
+/// The files that it makes without the store, by their names within the folder.
 fn dist(out: &Path, more: &[&str]) -> Result<BTreeMap<String, Vec<u8>>> {
     let folder = artefacts::artefacts()?.cli.parent().ok_or("no folder")?;
     dist_of(folder, out, &[&["--no-store"], more].concat())
@@ -55,7 +55,7 @@ fn dist_of(artefacts: &Path, out: &Path, more: &[&str]) -> Result<BTreeMap<Strin
     Ok(files)
 }
 
-/// What it makes without the Maven repository, made once for all tests that want it.
+/// The packages without the Maven repository, made once for all tests that want it.
 fn packages() -> Result<&'static Path> {
     static MADE: OnceLock<std::result::Result<PathBuf, String>> = OnceLock::new();
     let made = MADE.get_or_init(|| {
@@ -110,7 +110,7 @@ fn unpack(archive: &Path, into: &Path) -> Result<PathBuf> {
     Ok(folders.next().ok_or("an empty archive")??.path())
 }
 
-/// What somebody who owns an address would set.
+/// The settings of an owner with an address.
 const OWNER: &str = r#"maintainer="Jo Owner <jo@example.org>"
 homepage="https://example.org/trodden"
 scm="https://example.org/trodden.git"

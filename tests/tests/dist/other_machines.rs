@@ -11,7 +11,7 @@ use trodden_tests::profile::SUSPICIOUS;
 
 use super::{PROGRAM, collect, dist, named, run, unpack};
 
-/// What the test is told about the machine (docs/testing.md).
+/// The description of the machine (docs/testing.md).
 struct Machine {
     /// A folder with `trodden` and `libtrodden.so` for it.
     built: String,

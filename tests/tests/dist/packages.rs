@@ -14,7 +14,7 @@ use trodden_tests::{Result, artefacts, process};
 
 use super::{LIMIT, PROGRAM, have, named, packages, run, unpack};
 
-/// Private mounts, for root or whoever may be it in a name space.
+/// Private mounts, for root or a user that may be it in a name space.
 fn mounts() -> Option<Command> {
     let mut words = vec!["unshare", "--mount"];
     if !is_root() {
@@ -78,7 +78,7 @@ impl Room {
         self.folder.path().join(name)
     }
 
-    /// Has it count the paths of the program.
+    /// Lets it count the paths of the program.
     fn profiles(&self, command: &mut Command) -> Result<process::Outcome> {
         command
             .args(["run", "--probe", "counters", "-o"])
@@ -282,8 +282,8 @@ fn the_debian_package_comes_is_upgraded_and_goes() -> Result<()> {
 /// From an empty folder, on a machine that does other work too.
 const A_BUILD: Duration = Duration::from_secs(3_600);
 
-/// What `cargo install` makes, with the agent inside. It builds the program anew, which takes minutes: run by
-/// `cargo test --release -p trodden-tests --test dist -- --ignored`.
+/// The program that `cargo install` makes, with the agent inside. It builds everything again, which takes
+/// minutes: run by `cargo test --release -p trodden-tests --test dist -- --ignored`.
 #[test]
 #[ignore = "night: builds the program once more"]
 fn cargo_install_brings_the_agent_along() -> Result<()> {

@@ -1,4 +1,4 @@
-//! The store's packages. Its program takes half an hour to build: a few lines of C stand for it, which say
+//! The store's packages. Its program takes half an hour to build: a few lines of C replace it, which say
 //! how they were called.
 
 use std::fs;

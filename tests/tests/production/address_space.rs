@@ -13,7 +13,7 @@ use trodden_tests::{Result, process, stress};
 const THREADS: u64 = 150;
 /// Limits in megabytes: from what the JVM does not start with to more than blocks take.
 const LIMITS: [u64; 7] = [1_500, 2_500, 4_000, 6_000, 7_000, 8_000, 16_000];
-/// What a JVM takes by itself does not hang on the machine's size.
+/// Flags under which the memory that a JVM itself takes does not depend on the machine's size.
 const SMALL: [&str; 4] = [
     "-Xmx64m",
     "-Xss512k",
@@ -21,7 +21,7 @@ const SMALL: [&str; 4] = [
     "-XX:CompressedClassSpaceSize=64m",
 ];
 
-/// The same command, with at most so many megabytes of address space.
+/// The same command, with at most `megabytes` megabytes of address space.
 fn limited(java: &Command, megabytes: u64) -> Command {
     let mut shell = Command::new("sh");
     shell.args([
@@ -42,7 +42,7 @@ fn programs_get_the_address_space_that_they_need() -> Result<()> {
             let folder = tempfile::tempdir()?;
             let file = folder.path().join("out.trodden");
             let mut flags: Vec<String> = SMALL.iter().map(|&flag| flag.to_owned()).collect();
-            // The agent may take an eighth of what is free; who needs that as well has too little.
+            // The agent may take an eighth of what is free; a program that needs that as well has too little.
             let plain = stress::java("Crowd", &jdk, &flags, &[&threads])?;
             let plain = process::run(&mut limited(&plain, megabytes / 8 * 7), Duration::from_secs(120))?;
             flags.push(agent_flag("counters", "Crowd*", &file)?);

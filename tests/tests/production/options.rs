@@ -1,4 +1,4 @@
-//! Options in real JVMs: patterns that match nothing, options that mean nothing together, places where no
+//! Options in real JVMs: patterns that match nothing, options that exclude each other, places where no
 //! file can be written, and one run after another with other options.
 
 use std::fs;
@@ -94,7 +94,7 @@ impl Shop {
 fn a_pattern_that_matches_no_class_is_reported_at_the_end_with_near_names() -> Result<()> {
     let shop = Shop::new()?;
     let warned = |told: &str| told.contains("matches no");
-    // By the agent: each pattern by itself.
+    // By the agent: each pattern alone.
     for (include, near) in [
         ("com.acne.*", Some("com.acme.*")),
         ("com.acme.shop.cart", Some("com.acme.shop.Cart")),
@@ -136,7 +136,7 @@ fn a_pattern_that_matches_no_class_is_reported_at_the_end_with_near_names() -> R
     Ok(())
 }
 
-/// What cannot work: options for the agent and for `trodden run`, and what both say.
+/// Options for the agent and for `trodden run` that cannot work, and the messages of both.
 const IMPOSSIBLE: [(&str, &[&str], &str); 6] = [
     (
         "probe=counters,file=no/such/a.trodden",
@@ -284,7 +284,7 @@ fn stopped_and_started_with_another_schedule_is_another_profile() -> Result<()> 
             assert_eq!(profile.run.schedule.as_deref(), Some(*schedule));
             assert_eq!(profile.run.interval_ns, Some(2_000_000));
             assert!(!profile.run.exact);
-            // It begins from nothing: all that it counts are samples of its own.
+            // It begins from nothing: it counts only samples of its own.
             if !schedule.starts_with("span") {
                 assert_eq!(total(&profile), number(&profile, "samples"), "{schedule}");
             }

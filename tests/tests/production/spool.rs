@@ -1,4 +1,4 @@
-//! Windows in spool folders, by real JVMs: what they add up to, when they are written, and who writes any.
+//! Windows in spool folders, by real JVMs: their sums, when they are written, and which JVMs write any.
 //! Nothing here depends on how fast a JVM is: programs wait for windows, and tests for what programs do.
 
 use std::fs;
@@ -95,7 +95,7 @@ fn windows_add_up_to_the_profile_of_the_whole_run() -> Result<()> {
     Ok(())
 }
 
-/// Paths that exceptions cut off, and constructors that are under way when a window ends.
+/// Paths that exceptions cut off, and constructors that are in progress when a window ends.
 #[test]
 fn windows_add_up_where_exceptions_cut_paths() -> Result<()> {
     for jdk in Jdk::ends()? {
@@ -130,7 +130,7 @@ fn windows_of_contexts_and_coverage_add_up() -> Result<()> {
     Ok(())
 }
 
-/// The same for options that mean something with a spool folder only.
+/// The same for options that apply with a spool folder only.
 fn add_up_named(jdk: &Jdk, options: &str) -> Result<Profile> {
     let place = Place::new()?;
     let folder = place.spool().display().to_string();
@@ -216,7 +216,7 @@ fn what_is_lost_at_the_end_is_said() -> Result<()> {
     Ok(())
 }
 
-/// Hosts of which the draw of each of so many periods is known, as it goes in pairs: in, in, out, out, …
+/// A host whose draw in each of `periods` periods is known, since it goes in pairs: in, in, out, out, …
 fn host(holds: u64, periods: u64) -> Result<(String, Draw)> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() / holds;
     for number in 0..u64::MAX {

@@ -388,7 +388,7 @@ fn each_run_is_cited_and_each_cited_run_exists() -> Result<()> {
     Ok(())
 }
 
-/// rustfmt leaves comments as they are. Rooms join this list when their comments have been reflowed.
+/// rustfmt does not change comments. Rooms join this list when their comments have been reflowed.
 #[test]
 fn comments_keep_to_the_width_of_the_code() -> Result<()> {
     const ROOMS: [&str; 10] = [

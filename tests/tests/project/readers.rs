@@ -18,7 +18,7 @@ use trodden_instrumenter::{ClassIds, Filter, InstrumentOptions, Instrumenter, Pr
 use trodden_tests::jdk::Jdk;
 use trodden_tests::{Error, Result, sweep};
 
-/// What a reader says about a class with probes, which it knows without.
+/// The verdict of a reader on a class with probes, which it knows without.
 type Verdict = std::result::Result<(), String>;
 /// Looks at a class without and with probes; `None` if it cannot even read the one without.
 type Reader = fn(&[u8], &[u8]) -> Option<Verdict>;
@@ -128,7 +128,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, before: &T, after: &T) -> Ve
     Err(format!("{what}: {} became {}", short(before), short(after)))
 }
 
-/// Are all of these among those, in the same order?
+/// Checks that all of these are among those, in the same order.
 fn in_order<T: PartialEq + std::fmt::Debug>(what: &str, these: &[T], those: &[T]) -> Verdict {
     let mut rest = those.iter();
     match these.iter().position(|one| !rest.any(|other| other == one)) {

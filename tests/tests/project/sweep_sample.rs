@@ -76,7 +76,7 @@ fn the_judge_refuses_broken_classes() -> Result<()> {
     Ok(())
 }
 
-/// What is not a class must not pass for one that was verified.
+/// A file that is not a class must not pass for one that was verified.
 #[test]
 fn a_jar_without_classes_is_an_empty_row() -> Result<()> {
     let folder = tempfile::tempdir()?;
@@ -89,7 +89,7 @@ fn a_jar_without_classes_is_an_empty_row() -> Result<()> {
         jdks: vec![Jdk::oldest()?],
         images: false,
         jars: vec![path],
-        probes: vec![sweep::Probe::of(ProbeKind::Counters)],
+        probes: vec![sweep::Probe::for_kind(ProbeKind::Counters)],
         sample: None,
     };
     let rows = sweep::sweep(&options, |_| ())?;

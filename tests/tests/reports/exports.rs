@@ -300,8 +300,8 @@ fn pprof_reads_them() -> Result<()> {
     Ok(())
 }
 
-/// Has Firefox Profiler's reader load a file: the folder of its session. `None` if its process did not start
-/// in time, however often it was tried; that says nothing about the file.
+/// Loads a file by Firefox Profiler's reader; returns the folder of its session. `None` if its process did
+/// not start in time, however often it was tried; that says nothing about the file.
 fn loaded_by_firefox(reader: &Path, file: &Path) -> Result<Option<tempfile::TempDir>> {
     for _ in 0..8 {
         let home = tempfile::Builder::new().prefix("ff").tempdir_in("/tmp")?;
@@ -315,7 +315,7 @@ fn loaded_by_firefox(reader: &Path, file: &Path) -> Result<Option<tempfile::Temp
         if !outcome.stderr.contains("did not become ready within") {
             return Err(format!("{}: {}", file.display(), outcome.stderr).into());
         }
-        // It may still be starting, and would serve a session that nobody asks any more.
+        // It may still be starting, and would serve a session that is not asked for any more.
         let after = outcome.stderr.split("as pid ").nth(1).unwrap_or_default();
         let pid: String = after.chars().take_while(char::is_ascii_digit).collect();
         if !pid.is_empty() {

@@ -1,4 +1,4 @@
-//! What is written for others and read by their programs, and what a terminal shows.
+//! Exports that other programs read, and views on a terminal.
 
 mod conditions;
 mod exports;

@@ -244,7 +244,7 @@ fn what_is_written_is_what_the_schemas_say() -> Result<()> {
     a_schema_refuses_what_is_not_so(folder.path(), &all)
 }
 
-/// A field that nobody described, one that is missing, a number where a text is: each breaks each schema.
+/// A field that is not described, one that is missing, a number where a text is: each breaks each schema.
 fn a_schema_refuses_what_is_not_so(folder: &Path, all: &[(&str, Vec<PathBuf>)]) -> Result<()> {
     for (name, documents) in all {
         // The first diff is that of a profile with itself and has no methods. The first of the others have no

@@ -19,7 +19,7 @@ use trodden_tests::{Result, artefacts, build, readers};
 
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// What a window says of itself.
+/// The facts of a window.
 const WINDOW: [(&str, &str); 8] = [
     ("service", "shop"),
     ("build", "2026.11.3"),

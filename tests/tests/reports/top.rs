@@ -114,7 +114,7 @@ impl View {
         Ok(self.keys.flush()?)
     }
 
-    /// Waits for its end, which must be a good one, with the terminal as it was before.
+    /// Waits for its end, which must be a good one, with the terminal restored.
     fn ends(mut self) -> Result<String> {
         let start = Instant::now();
         let status = loop {
@@ -185,7 +185,7 @@ fn the_program_has_its_own_code_back_however_the_view_is_left() -> Result<()> {
     view.script.wait()?;
     let start = Instant::now();
     while !state(&spinner)?.contains("state: stopped") {
-        assert!(start.elapsed() < LIMIT, "it records though nobody looks");
+        assert!(start.elapsed() < LIMIT, "it records without a view");
         thread::sleep(Duration::from_millis(100));
     }
 

@@ -95,7 +95,7 @@ fn a_short_run_is_counted_exactly_and_its_code_is_left_alone() -> Result<()> {
     Jdk::at_both_ends(|jdk| {
         let all = auto::phases(jdk, "", PHASE)?;
         assert_eq!(all.retransformations, 0, "JDK {}: {all:?}", jdk.feature);
-        // No stretch without probes, so no observation.
+        // No interval without probes, so no observation.
         assert_eq!(all.windows, 0, "JDK {}: {all:?}", jdk.feature);
         assert_eq!(all.found, all.called, "JDK {}: {all:?}", jdk.feature);
         Ok(())

@@ -11,7 +11,7 @@ use crate::alone;
 /// Those that count every path.
 const PROBES: [&str; 2] = ["counters", "events"];
 
-/// What a JVM takes by itself comes in steps, at a moment of its choice. What is lost per round grows with
+/// The memory that a JVM itself takes comes in steps, at a moment of its choice. A loss per round grows with
 /// the rounds: a leak fails with twice as many, too.
 fn growth_is_no_leak<T>(rounds: T, test: impl Fn(T) -> Result<()>) -> Result<()>
 where

@@ -28,7 +28,7 @@ pub fn trials() -> Result<Vec<Trial>> {
     let judge = |target: &Target, jdk: &Jdk| covered::judge(target, jdk, &[]).map(drop);
     let mut trials = Target::trials("covered", &Jdk::ends()?, |target| !target.oracle, judge)?;
     let judge = |target: &Target, jdk: &Jdk| covered::judge_ahead(target, jdk).map(drop);
-    // Those that run from a jar by themselves.
+    // Those that run from a jar alone.
     let no_jar = |target: &Target| !target.oracle || target.language != Language::Java;
     let ahead = Target::trials("covered::ahead", &Jdk::ends()?, no_jar, judge)?;
     trials.extend(ahead.into_iter().map(|trial| {
@@ -84,7 +84,7 @@ fn marks(late_only: bool) -> Result<BTreeMap<u32, bool>> {
     Ok(marks)
 }
 
-/// What a profile says of the program's lines, by way of the command line and LCOV.
+/// The program's lines in a profile, by way of the command line and LCOV.
 fn lines(file: &Path) -> Result<BTreeMap<u32, bool>> {
     let mut command = Command::new(&artefacts::artefacts()?.cli);
     command.arg("coverage").arg(file).args(["--format", "lcov"]);
@@ -216,7 +216,7 @@ fn attach(jdk: &Jdk) -> Result<()> {
     {
         return Err(format!("reset: {refused:?}").into());
     }
-    // What a stop writes is whole; and after another start it goes on.
+    // The file of a stop is whole; and after another start counting continues.
     let name = file.display().to_string();
     attach(&["stop", "--file", &name])?;
     compare(&file, true)?;

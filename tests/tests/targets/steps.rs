@@ -14,9 +14,9 @@ use trodden_tests::target::{Target, trial};
 
 /// Longest sequences of paths that are compared.
 const K: usize = 4;
-/// Of these not all is seen, and nothing that was not: what runs while a constant is resolved, of which
-/// HotSpot tells no steps (nor of initialisers of classes); threads that change their carriers; a handler
-/// that the code before it runs into; a decision that goes on at the same place either way.
+/// Programs of which not every step is seen, and none that was not: code that runs while a constant is
+/// resolved, of which HotSpot reports no steps (nor of initialisers of classes); threads that change their carriers; a handler
+/// that the code before it runs into; a decision that continues at the same place either way.
 const IN_PART: [(&str, &str); 5] = [
     ("Classes$Child", "compute"),
     ("Modern", "work"),
@@ -138,7 +138,7 @@ fn in_burst(target: &Target, jdk: &Jdk, options: &str) -> Result<Profile> {
     Ok(profile)
 }
 
-/// How often each subpath came, by its stretches of paths.
+/// How often each subpath came, by its intervals of paths.
 fn subpaths(profile: &Profile) -> Result<BTreeMap<Vec<String>, u64>> {
     let about = profile.subpaths.as_ref().ok_or("no subpaths")?;
     let mut found = BTreeMap::new();

@@ -32,7 +32,7 @@ fn command(jdk: &Jdk, what: &str, probe: &str, file: &Path) -> Result<Command> {
     Ok(java)
 }
 
-/// What the program printed, and its profile.
+/// The program's output, and its profile.
 fn run(jdk: &Jdk, what: &str, probe: &str) -> Result<(String, Profile)> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("out.trodden");
@@ -61,9 +61,9 @@ fn method(cpu: &CpuSamples, class: &str, name: &str) -> MethodTime {
     found.next().map(|(_, time)| time).unwrap_or_default()
 }
 
-/// Within five standard errors of a draw of so many samples, and what the program's own measuring takes. The
-/// clock's ticks and the program's rounds are not quite independent, so the spread is greater than that of
-/// draws.
+/// Within five standard errors of a draw of `samples` samples, and the cost of the program's own measuring.
+/// The clock's ticks and the program's rounds are not quite independent, so the spread is greater than that
+/// of draws.
 fn assert_share(found: f64, expected: f64, samples: u64, what: &str) {
     let error = (expected * (1.0 - expected) / samples as f64).sqrt();
     let most = 5.0 * error + 0.02;
@@ -85,11 +85,11 @@ fn shares_are_those_that_the_program_measures() -> Result<()> {
             let expected = spent["first"] / (spent["first"] + spent["second"]);
             let probes = profile.run.facts.get(facts::PROBES_MS).expect("time of probes");
             // What the program measured has the probes in it, which are no method's. Probes that write
-            // events analyse them at once when a buffer is full: that time lies in whichever method it was.
+            // events analyse them at once when a buffer is full: that time is in whichever method it was.
             if probe != "events" {
                 assert_share(share, expected, first.samples + second.samples, &what);
             }
-            // Time as such, not only in proportion: each sample stands for what went by since the one before.
+            // Time as such, not only in proportion: each sample represents the time since the one before.
             let found = (first.ns + second.ns) as f64 + probes.as_nanos() as f64;
             let all = spent["first"] + spent["second"];
             assert!(
@@ -100,7 +100,7 @@ fn shares_are_those_that_the_program_measures() -> Result<()> {
             assert_eq!(cpu.lost.samples, 0, "{what}");
             let failed: u64 = cpu.failed.iter().map(|failed| failed.time.samples).sum();
             assert!(failed * 20 <= cpu.total().samples, "{what}: {:?}", cpu.failed);
-            // Time lies in the loop, not all of it at one place.
+            // Time is in the loop, not all of it at one place.
             let places = &method(cpu, "Cpu", "first").places;
             assert!(places.keys().all(|bci| bci.is_some()), "{what}: {places:?}");
         }
@@ -236,7 +236,7 @@ fn run_samples_unless_it_is_told_not_to() -> Result<()> {
     assert!(samples(&profile).total().samples > 100 && !profile.classes.is_empty());
     let (_, profile) = run(&["--include", "Cpu*", "--sample", "off"])?;
     assert_eq!(profile.expect("a profile").cpu, None);
-    // What means something with samples only needs no word about them.
+    // An option that applies with samples only needs no option for them.
     let (_, profile) = run(&["--include", "Cpu*", "--sampler", "safepoint"])?;
     assert_eq!(samples(&profile.expect("a profile")).reader, "safepoint");
     let (_, profile) = run(&["--probe", "none"])?;
@@ -424,7 +424,7 @@ fn threads_that_live_shortly_have_their_shares() -> Result<()> {
             (first.ns + second.ns) as f64,
             (first.samples + second.samples) as f64,
         );
-        // Whether a thread has a sample is chance: five standard errors of so many.
+        // Whether a thread has a sample is chance: five standard errors of that number.
         let most = 0.05 + 5.0 / number.sqrt();
         assert!(
             (found / all - 1.0).abs() < most,
@@ -446,7 +446,7 @@ fn threads_that_live_shortly_have_their_shares() -> Result<()> {
     Ok(())
 }
 
-/// What the program says of `DebugNonSafepoints` while it is sampled, and after that.
+/// The program's value of `DebugNonSafepoints` while it is sampled, and after that.
 fn flag_said(jdk: &Jdk, sampler: &str, user: &[&str]) -> Result<[String; 2]> {
     let folder = tempfile::tempdir()?;
     let mut java = jdk.command("java");

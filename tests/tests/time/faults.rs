@@ -21,7 +21,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 const SHARED: [&str; 2] = ["Background", "Truth"];
 /// Among how many findings of a report the cause has to be.
 const FIRST: usize = 3;
-/// What the program's own clock may be off by, in shares of the time: its readings are inside and outside of
+/// Maximum error of the program's own clock, in shares of the time: its readings are inside and outside of
 /// what it measures.
 const CLOCK: f64 = 0.03;
 
@@ -30,11 +30,11 @@ struct Fault {
     program: String,
     line: u64,
     outcome: String,
-    /// Are the measured calls those of the method with the cause?
+    /// True if the measured calls are those of the method with the cause.
     timed: bool,
 }
 
-/// What one run's report says of it.
+/// The result of one run's report.
 struct Answer {
     /// The first findings, as text.
     findings: Vec<String>,
@@ -126,7 +126,7 @@ fn answer(jdk: &Jdk, fault: &Fault, rounds: u32) -> Result<Answer> {
     judged(fault, &report, printed(&outcome.stdout, "time")?)
 }
 
-/// What a report says of a cause that takes a share of the time of the calls which the program measured.
+/// The result of a report for a cause that takes a share of the time of the calls which the program measured.
 fn judged(fault: &Fault, report: &Value, truth: f64) -> Result<Answer> {
     let mut method = None;
     let mut branch = None;
@@ -177,7 +177,7 @@ fn judged(fault: &Fault, report: &Value, truth: f64) -> Result<Answer> {
     })
 }
 
-/// Does the interval hold the truth?
+/// Returns true if the interval holds the truth.
 fn holds(([low, high], truth): ([f64; 2], f64)) -> bool {
     (low - CLOCK..=high + CLOCK).contains(&truth)
 }

@@ -26,7 +26,7 @@ public class Served {
         }
     }
 
-    /// Probes stand in front of the calls: these have other bytecode indices than the compiler gave them.
+    /// Probes are in front of the calls: these have other bytecode indices than the compiler gave them.
     static void late(int request) {
         if ((request & 1) == 0) {
             sum++;
@@ -58,7 +58,7 @@ public class Served {
         System.out.println((double) spent[0] / (spent[0] + spent[1]) + \" \" + (sum != 0));
     }
 
-    /// Both ways run the same code; one takes ten times as long there.
+    /// The two ways run the same code; one takes ten times as long there.
     static void shared(int request) {
         int rounds = 60_000;
         if (request % 5 == 0) {
@@ -150,14 +150,13 @@ fn method<'j>(json: &'j Value, name: &str) -> Result<&'j Value> {
     Ok(found.ok_or_else(|| format!("no method '{name}'"))?)
 }
 
-/// Is a step of a path this decision?
+/// Returns true if a step of a path is this decision.
 fn says(step: &Value, condition: &str, outcome: &str) -> bool {
     let is_it = step["condition"].as_str().is_some_and(|c| c.contains(condition));
     is_it && step["outcome"] == outcome
 }
 
-/// Samples tell where instructions are in the code that runs. Blocks are those of the code as it was
-/// compiled.
+/// Samples state where instructions are in the code that runs. Blocks are those of the code without probes.
 #[test]
 fn time_behind_probes_is_where_it_was_taken() -> Result<()> {
     for jdk in &Jdk::ends()? {
@@ -225,8 +224,8 @@ fn the_slow_way_has_its_time() -> Result<()> {
     Ok(())
 }
 
-/// Which way time came by is not in the place where it is taken. The path register of a frame tells it;
-/// counts do not, and say so.
+/// The way that led to a place is not known from the place where time is taken. The path register of a frame
+/// states it; counts do not, and say so.
 #[test]
 fn prefixes_divide_the_time_of_code_that_both_ways_run() -> Result<()> {
     for jdk in &Jdk::ends()? {

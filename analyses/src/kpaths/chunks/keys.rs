@@ -23,7 +23,7 @@ impl Item for u64 {
     }
 }
 
-/// Does `stored` begin with these items?
+/// Returns true if `stored` begins with these items.
 #[inline(always)]
 pub fn equal<I: Item>(stored: &[u32], items: &[I]) -> bool {
     let Some(stored) = stored.get(..items.len()) else {

@@ -202,7 +202,7 @@ fn open(pipeline: &Pipeline, id: u64) -> ThreadStream {
 }
 
 fn measure(trace: &Path, words: u64, options: &ProfileOptions, arguments: &Arguments) -> Result<Vec<Way>> {
-    let pipeline = || Pipeline::of(options).map_err(|e| failed(trace, &e));
+    let pipeline = || Pipeline::from_options(options).map_err(|e| failed(trace, &e));
     let count = arguments.threads;
     let mut running = Way {
         name: "running",

@@ -314,7 +314,7 @@ impl Row {
         }
         let mut at_phi = Vec::new();
         for phi in PHIS {
-            let exact = ContextAccuracy::of(&truth.tree.snapshot().hot(phi)?, &truth.tree, &[]);
+            let exact = ContextAccuracy::new(&truth.tree.snapshot().hot(phi)?, &truth.tree, &[]);
             let thresholds = Thresholds::of_phi(phi)?;
             let (_, result) = analyse(ContextOptions { thresholds, ..plain }, words)?;
             at_phi.push(AtPhi {
@@ -335,7 +335,7 @@ impl Row {
                     ..with(kind)
                 };
                 let (_, result) = analyse(options, words)?;
-                let found = ContextAccuracy::of(&result.contexts.hot(PHI)?, &truth.tree, &[]);
+                let found = ContextAccuracy::new(&result.contexts.hot(PHI)?, &truth.tree, &[]);
                 shares.push(found.false_positives as f64 / found.hot.max(1) as f64);
             }
             at_epsilon.push(AtEpsilon { algorithm, shares });
@@ -387,7 +387,7 @@ impl Found {
         }
         let all = truth.contexts() as f64;
         Ok(Some(Found {
-            accuracy: ContextAccuracy::of(&contexts.hot(PHI)?, &truth.tree, &TAUS),
+            accuracy: ContextAccuracy::new(&contexts.hot(PHI)?, &truth.tree, &TAUS),
             peak: result.peak_contexts as f64 / all,
             peak_bytes: result.peak_bytes as f64 / (all * CallingContextTree::EXACT_NODE_BYTES as f64),
             taken: result.bursts.taken as f64 / result.bursts.events.max(1) as f64,

@@ -226,7 +226,7 @@ impl Row {
 
 /// Does the k-IPF made from a k-SF have the shape that sorting finds?
 fn check(shape: &Shape, forest: &SlabForest, what: &str) -> Result<(), Box<dyn Error>> {
-    let stats = IterationForest::of(forest).stats();
+    let stats = IterationForest::from_slabs(forest).stats();
     let same = (stats.nodes, stats.leaves, stats.roots) == (shape.nodes, shape.leaves, shape.roots);
     let depth = stats.average_leaf_depth.unwrap_or_default();
     match same && (depth - shape.leaf_depth()).abs() < 1e-9 {

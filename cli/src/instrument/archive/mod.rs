@@ -1,5 +1,5 @@
-//! Zip archives, read and written at the level of their bytes: what is not changed is copied as it is, down
-//! to data descriptors, paddings and what stands in front of the first entry.
+//! Zip archives, read and written at the level of their bytes: everything that is not changed is copied byte
+//! by byte, down to data descriptors, paddings and the bytes in front of the first entry.
 //!
 //! The crate `zip` loses alignment, extra timestamps, start scripts and comments of rewritten entries; that
 //! is why this is here. Only what a JVM reads is understood: STORED and DEFLATED, no encryption, below 4 GB.
@@ -12,7 +12,7 @@ pub use read::Archive;
 pub use source::Source;
 pub use write::{Added, Change, Packed, WriteError, Writer};
 
-/// The data is there as it is.
+/// The data is not compressed.
 pub const STORED: u16 = 0;
 /// The data is compressed.
 pub const DEFLATED: u16 = 8;

@@ -24,7 +24,7 @@ const END_64_LENGTH: usize = 56;
 pub struct ArchiveError {
     /// Name of the entry.
     pub entry: Option<String>,
-    /// What is wrong.
+    /// Description of the fault.
     pub what: String,
 }
 
@@ -59,13 +59,13 @@ pub struct Archive {
     pub(super) by_place: Vec<usize>,
     /// Bytes in front of the first entry.
     pub(super) prefix: usize,
-    /// What offsets are counted from.
+    /// The position that offsets are counted from.
     pub(super) base: usize,
     /// The central directory.
     directory: Vec<u8>,
     /// Comment of the whole archive.
     pub(super) comment: Vec<u8>,
-    /// Had it a 64-bit end record?
+    /// True if it had a 64-bit end record.
     pub(super) zip64: bool,
 }
 
@@ -159,7 +159,7 @@ impl Archive {
         &self.directory[self.entries[index].central.clone()]
     }
 
-    /// The entries in the order in which their data lies in the file.
+    /// The entries in the order of their data in the file.
     pub fn in_place(&self) -> &[usize] {
         &self.by_place
     }
@@ -204,7 +204,7 @@ impl Archive {
 }
 
 fn find_end(source: &Source) -> Result<End, ArchiveError> {
-    // All that may be behind the central directory, and no more of the file.
+    // Everything that may be behind the central directory, and no more of the file.
     let most = END_64_LENGTH + LOCATOR_64_LENGTH + END_LENGTH + usize::from(u16::MAX);
     let start = source.len().saturating_sub(most);
     let bytes = source.read(start..source.len()).map_err(unreadable)?;
@@ -323,7 +323,7 @@ fn read_entry(source: &Source, bytes: &[u8], at: usize, end: &End) -> Result<Ent
         return in_entry(&name, format!("is called '{other}' in its local header"));
     }
     if u2(&head, 8) != method {
-        return in_entry(&name, "its local header tells another compression method");
+        return in_entry(&name, "its local header has another compression method");
     }
     Ok(Entry {
         name,
@@ -338,7 +338,7 @@ fn read_entry(source: &Source, bytes: &[u8], at: usize, end: &End) -> Result<Ent
     })
 }
 
-/// Nothing is unpacked to files here, but whoever unpacks the output shall not be led out of its folder by
+/// Nothing is unpacked to files here, but tools that unpack the output shall not be led out of its folder by
 /// us.
 fn check_name(name: &str) -> Result<(), ArchiveError> {
     if name.is_empty() || name.contains('\0') {

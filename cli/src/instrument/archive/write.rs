@@ -10,10 +10,10 @@ use super::read::{Archive, Entry};
 use super::source::Source;
 use super::{ALIGNMENT, HAS_DESCRIPTOR, STORED, ZIP64, extra_fields, set_u2, set_u4, u2, u4};
 
-/// What becomes of an entry.
+/// The change of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It stays as it is.
+    /// It stays unchanged.
     Keep,
     /// It goes.
     Drop,
@@ -39,7 +39,7 @@ pub struct Packed {
     data: Vec<u8>,
 }
 
-/// What headers say of contents.
+/// The facts about contents that headers state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Facts {
     method: u16,
@@ -76,7 +76,7 @@ impl Packed {
         Ok(Packed { facts, data })
     }
 
-    /// The contents as they are in the archive.
+    /// The contents in the form that they have in the archive.
     pub fn into_data(self) -> Vec<u8> {
         self.data
     }
@@ -91,7 +91,7 @@ impl Facts {
     }
 }
 
-/// Writes an archive anew, entry by entry, in the order of their data. As long as nothing changes, nothing is
+/// Rewrites an archive, entry by entry, in the order of their data. As long as nothing changes, nothing is
 /// written.
 pub struct Writer<'a> {
     archive: &'a Archive,
@@ -99,7 +99,7 @@ pub struct Writer<'a> {
     out: &'a mut dyn Write,
     /// Bytes written.
     at: usize,
-    /// What came before the first change.
+    /// The entries before the first change.
     waiting: Option<Vec<(usize, Change)>>,
     /// Where the entries are now, and what their contents are if these are others.
     places: Vec<Option<(u32, Option<Facts>)>>,
@@ -110,7 +110,7 @@ pub struct Writer<'a> {
 /// Why an archive cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// For a reason that lies in the archive.
+    /// Because of the archive.
     #[error("{0}")]
     Archive(String),
     /// The archive that it is made of cannot be read any more.
@@ -136,7 +136,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Takes the next entry. `matters`: is the change one for which the archive is written anew at all?
+    /// Takes the next entry. `matters`: the archive is rewritten for this change.
     ///
     /// # Errors
     /// If the archive becomes too large, or cannot be written.
@@ -263,7 +263,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A local header with its name and extra fields, as it is but for paddings. The extra fields will be at
+/// A local header with its name and extra fields, unchanged but for paddings. The extra fields will be at
 /// `begin`.
 fn kept_header(header: &[u8], archive: &Archive, entry: &Entry, begin: usize) -> Vec<u8> {
     let name_end = 30 + usize::from(u2(header, 26));
@@ -300,7 +300,8 @@ fn aligned(extra: &[u8], entry: &Entry, archive: &Archive, begin: usize) -> Opti
     let zeros = !rest.is_empty() && rest.iter().all(|&b| b == 0);
     let alignment = match field {
         Some((_, field)) => usize::from(u2(field, 4) & 0x7fff),
-        // The Android tool zipalign writes bare zeros and tells no alignment; libraries are aligned to pages.
+        // The Android tool zipalign writes bare zeros and states no alignment; libraries are aligned to
+        // pages.
         None if zeros || (extra.is_empty() && entry.method == STORED && entry.name.ends_with(".so")) => {
             let at = entry.data.start;
             let pages = [16384, 4096].into_iter().find(|page| at.is_multiple_of(*page));
@@ -407,7 +408,7 @@ fn added_record(template: &[u8], added: &Added, at: u32) -> Vec<u8> {
     out
 }
 
-/// What stands behind the central directory, without the comment. It will be at `at`.
+/// The records behind the central directory, without the comment. It will be at `at`.
 fn end(archive: &Archive, at: usize, number: u64, size: u64, directory: u32) -> Vec<u8> {
     let mut out = Vec::new();
     let wide = archive.zip64 || number >= u64::from(u16::MAX);

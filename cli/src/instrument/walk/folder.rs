@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use super::{Outcome, Packable, Walk, windows};
 use crate::error::CliError;
 use crate::instrument::archive::{Archive, STORED, Source};
-use crate::instrument::input::{Found, Kind, budget, class, kind};
+use crate::instrument::input::{EntryKind, Found, budget, class, kind};
 use crate::instrument::loaded::{Copied, Loaded};
 use crate::instrument::runtime::{self, Homes};
 
 /// Where a folder goes.
 pub struct NewFolder {
-    /// Where it is put together.
+    /// Where it is assembled.
     pub new: PathBuf,
     /// For messages: where it will be.
     pub shown: PathBuf,
@@ -40,11 +40,11 @@ impl Walk<'_> {
         for (index, file) in files.iter().enumerate() {
             let whole = root.join(file);
             sizes[index] = fs::metadata(&whole).map_err(|e| CliError::file(&whole, e))?.len();
-            if kind(&names[index]) == Some(Kind::Class) {
+            if kind(&names[index]) == Some(EntryKind::Class) {
                 budget(
                     &whole.display().to_string(),
                     sizes[index],
-                    Kind::Class,
+                    EntryKind::Class,
                     &mut self.unpacked,
                 )?;
                 classes.push(index);
@@ -83,7 +83,7 @@ impl Walk<'_> {
             }
         }
         for (index, name) in names.iter().enumerate() {
-            if kind(name) == Some(Kind::Archive) {
+            if kind(name) == Some(EntryKind::Archive) {
                 let data = roots.iter().find_map(|(place, loaded)| {
                     let inside = name.strip_prefix(place.as_str())?;
                     self.policy.nested.copies(loaded, inside)
@@ -146,7 +146,7 @@ impl Walk<'_> {
     ) -> Result<(), CliError> {
         let failed = |e: std::io::Error| CliError::file(whole, e);
         let label = whole.display().to_string();
-        budget(&label, size, Kind::Archive, &mut self.unpacked)?;
+        budget(&label, size, EntryKind::Archive, &mut self.unpacked)?;
         let source = Source::file(fs::File::open(whole).map_err(failed)?).map_err(failed)?;
         let magic = source.read(0..source.len().min(2)).map_err(failed)?.into_owned();
         let archive = match Archive::read(&source) {
@@ -170,9 +170,9 @@ impl Walk<'_> {
     }
 }
 
-/// What classes are loaded from in a place of a folder.
+/// The archives that classes are loaded from in a place of a folder.
 fn loaded(root: &Path, place: &str) -> Loaded {
     let manifest = fs::read(root.join(place).join("META-INF/MANIFEST.MF"));
     let manifest = manifest.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    Loaded::of_folder(manifest.ok().as_deref())
+    Loaded::for_folder(manifest.ok().as_deref())
 }

@@ -1,8 +1,8 @@
 //! The way through an input: archives inside of archives, classes a window at a time. What was written is
 //! forgotten, so that memory does not grow with the input.
 //!
-//! *In*: archives that lie on the disk, or inside of others in memory. *Out*: the same with other classes, as
-//! a stream.
+//! *In*: archives that are on the disk, or inside of others in memory. *Out*: these archives with other
+//! classes, as a stream.
 
 mod folder;
 
@@ -17,18 +17,19 @@ use trodden_profile::Skipped;
 
 use crate::error::CliError;
 use crate::instrument::archive::{Added, Archive, Change, Packed, STORED, Source, WriteError, Writer};
-use crate::instrument::input::{DEEPEST, Found, Input, Kind, Looked, Policy, Root, budget, class, kind};
+use crate::instrument::input::{DEEPEST, EntryKind, Found, Input, Looked, Policy, Root, budget, class, kind};
 use crate::instrument::loaded::{Copied, Loaded};
 use crate::instrument::runtime::{self, Homes};
 use crate::instrument::signature;
 pub use folder::NewFolder;
 
-/// Bytes of classes that are worked on at a time: enough for all processors, little beside a large archive.
+/// Bytes of classes that are worked on at a time: enough for all processors, little compared with a large
+/// archive.
 const WINDOW: u64 = 2 << 20;
 
-/// What becomes of a class or an archive.
+/// The outcome for a class or an archive.
 pub enum Outcome {
-    /// It stays as it is.
+    /// It stays unchanged.
     Left,
     /// It would change, but nothing is written.
     Counted,
@@ -38,19 +39,20 @@ pub enum Outcome {
 
 /// Takes the classes.
 pub trait Visit {
-    /// Takes some classes of one archive or folder, each with how its archive packs it. What becomes of them?
+    /// Takes some classes of one archive or folder, each with how its archive packs it; returns the outcome
+    /// for each.
     ///
     /// # Errors
     /// If a class cannot be handled.
     fn classes(&mut self, homes: &Homes, classes: Vec<(Found, u16)>) -> Result<Vec<Outcome>, CliError>;
 }
 
-/// A file to be added beside classes.
+/// A file to be added next to classes.
 #[derive(Clone, Debug)]
 pub struct Spot {
     /// The label of the archive, or none for the input folder.
     archive: Option<String>,
-    /// What stands in front of its name.
+    /// The part in front of its name.
     prefix: &'static str,
     /// The entry that its time and attributes are taken from.
     like: usize,
@@ -83,9 +85,9 @@ pub struct Walk<'v> {
     shown: PathBuf,
     unpacked: u64,
     spots: Spots,
-    /// What is broken.
+    /// Classes and archives that are broken.
     pub skipped: Vec<Skipped>,
-    /// Archives inside that are copied as they are, by their labels.
+    /// Archives inside that are copied unchanged, by their labels.
     pub copied: Vec<(Copied, String)>,
 }
 
@@ -137,7 +139,7 @@ impl<'v> Walk<'v> {
         self
     }
 
-    /// Tells how far it is.
+    /// Shows the progress.
     pub fn with_progress(mut self, progress: ProgressBar) -> Self {
         self.progress = progress;
         self
@@ -185,7 +187,7 @@ impl<'v> Walk<'v> {
             return Ok(None);
         };
         let beside = self.runtime.map(|unit| {
-            // Beside the class, which is in the folder of its package.
+            // Next to the class, which is in the folder of its package.
             let name = homes.runtime(&found.prefix, unit);
             let file = format!("{}.class", name.rsplit('/').next().unwrap_or(&name));
             (file, runtime::class(&name, unit))
@@ -193,7 +195,8 @@ impl<'v> Walk<'v> {
         Ok(Some((packed.into_data(), beside)))
     }
 
-    /// Goes through an archive that is inside of no other. Was it written? If not, it stays as it is.
+    /// Goes through an archive that is inside of no other. Returns true if it was written; if not, it stays
+    /// unchanged.
     ///
     /// # Errors
     /// If something is broken or cannot be handled or written.
@@ -222,7 +225,7 @@ impl<'v> Walk<'v> {
         let signed = archive.entries.iter().any(|e| signature::is_signature(&e.name));
         let members = self.members(here)?;
         let windows = windows(archive.in_place(), |index| match members.get(&index) {
-            Some(Kind::Class) => archive.entries[index].size,
+            Some(EntryKind::Class) => archive.entries[index].size,
             _ => 0,
         });
         // What loads the classes must be known before the first of them is written.
@@ -245,7 +248,7 @@ impl<'v> Walk<'v> {
             changed |= !changes.is_empty();
             for &index in &archive.in_place()[window.clone()] {
                 let mut outcome = changes.remove(&index).unwrap_or(Outcome::Left);
-                if members.get(&index) == Some(&Kind::Archive) {
+                if members.get(&index) == Some(&EntryKind::Archive) {
                     outcome = self.inner(here, index, writer.is_some())?;
                 }
                 changed |= !matches!(outcome, Outcome::Left);
@@ -284,14 +287,14 @@ impl<'v> Walk<'v> {
     }
 
     /// Classes and archives in an archive, by the numbers of their entries.
-    fn members(&mut self, here: &Here<'_>) -> Result<BTreeMap<usize, Kind>, CliError> {
-        let loaded = Loaded::of(here.label, here.depth == 0, here.archive, here.source);
+    fn members(&mut self, here: &Here<'_>) -> Result<BTreeMap<usize, EntryKind>, CliError> {
+        let loaded = Loaded::for_archive(here.label, here.depth == 0, here.archive, here.source);
         let mut members = BTreeMap::new();
         for (index, entry) in here.archive.entries.iter().enumerate() {
             let Some(kind) = kind(&entry.name) else { continue };
             let label = here.label(index);
             match (kind, self.policy.nested.copies(&loaded, &entry.name)) {
-                (Kind::Archive, Some(why)) => self.copied.push((why, label)),
+                (EntryKind::Archive, Some(why)) => self.copied.push((why, label)),
                 _ => {
                     budget(&label, entry.size, kind, &mut self.unpacked)?;
                     members.insert(index, kind);
@@ -305,13 +308,13 @@ impl<'v> Walk<'v> {
     fn load(
         &mut self,
         here: &Here<'_>,
-        members: &BTreeMap<usize, Kind>,
+        members: &BTreeMap<usize, EntryKind>,
         window: Range<usize>,
         first: bool,
     ) -> Result<Vec<(usize, Found)>, CliError> {
         let indices = here.archive.in_place()[window].iter().copied();
         let classes: Vec<usize> = indices
-            .filter(|index| members.get(index) == Some(&Kind::Class))
+            .filter(|index| members.get(index) == Some(&EntryKind::Class))
             .collect();
         let load = |&index: &usize| {
             let name = &here.archive.entries[index].name;
@@ -350,7 +353,7 @@ impl<'v> Walk<'v> {
         Ok(())
     }
 
-    /// What becomes of the classes of an archive's window, if anything.
+    /// The outcomes for the classes of an archive's window that do not stay unchanged.
     fn visit(
         &mut self,
         here: &Here<'_>,
@@ -426,7 +429,7 @@ impl<'v> Walk<'v> {
         }
     }
 
-    /// What is to be done with an entry, and whether the archive is written anew for it.
+    /// The change of an entry, and whether the archive is rewritten for it.
     fn change(
         &self,
         here: &Here<'_>,

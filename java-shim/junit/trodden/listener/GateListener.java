@@ -7,7 +7,7 @@ import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 
 /**
- * Tells Trodden's agent which test has ended: what was counted since it began is that test's. JUnit's launcher finds
+ * Reports to Trodden's agent which test has ended: what was counted since it began is that test's. JUnit's launcher finds
  * it by its service file. Without the agent it does nothing.
  */
 public final class GateListener implements TestExecutionListener {

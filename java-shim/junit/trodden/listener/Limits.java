@@ -8,8 +8,9 @@ import org.junit.platform.engine.TestSource;
 import org.junit.platform.engine.support.descriptor.MethodSource;
 
 /**
- * How much more work a test may do, by its own {@code @Gate}, or that of its class, a class that it extends, or one around it. The annotation
- * is known by its name: it is the program's, and may come from another loader.
+ * How much more work a test may do, by its own {@code @Gate}, or that of its class, a class that it extends,
+ * or one around it. The annotation is known by its name: it is the program's, and may come from another
+ * loader.
  */
 final class Limits {
     private static final String GATE = "trodden.junit.Gate";
@@ -17,7 +18,7 @@ final class Limits {
     private Limits() {
     }
 
-    /** What stands in the annotation, or null. */
+    /** The text of the annotation, or null. */
     static String of(TestSource source) {
         if (!(source instanceof MethodSource)) {
             return null;

@@ -5,7 +5,7 @@ public final class Premain {
     private Premain() {
     }
 
-    /** Does nothing. */
+    /** An empty agent: only the class path matters. */
     public static void premain(String argument) {
     }
 }

@@ -7,7 +7,7 @@ import java.lang.management.ManagementFactory;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Which tests are under way; tells Trodden's agent when one has ended. Without the agent it does nothing. */
+/** The tests in progress; reports to Trodden's agent when one has ended. Without the agent it does nothing. */
 final class Progress {
     /** As in {@code profile/src/model/by_test}. */
     private static final String BETWEEN = "(between tests)";
@@ -16,12 +16,12 @@ final class Progress {
     private static final MethodHandle MARK = mark();
     private static final Progress ONE = new Progress();
 
-    /** Who says when tests begin: the first one that does. TestNG may run below JUnit's launcher, and is heard once. */
+    /** The class that reports when tests begin: the first one that does. TestNG may run below JUnit's launcher, and is heard once. */
     private Class<?> owner;
     private final Set<Object> running = new HashSet<>();
     /** Have there been several at a time since the last moment without any? Then it is not known what is whose. */
     private boolean together;
-    /** What the thread of the test that runs had allocated before. */
+    /** The bytes that the thread of the running test had allocated before. */
     private Thread thread;
     private long allocated;
 
@@ -93,7 +93,7 @@ final class Progress {
                 return ((com.sun.management.ThreadMXBean) threads).getThreadAllocatedBytes(id);
             }
         } catch (RuntimeException | LinkageError e) {
-            // This JVM does not tell.
+            // This JVM does not know.
         }
         return -1;
     }
@@ -102,7 +102,7 @@ final class Progress {
         try {
             MARK.invokeExact(name, 0L, allocated, maxGrowth);
         } catch (Throwable e) {
-            // The agent says itself what it could not do; tests go on.
+            // The agent itself reports what it could not do; tests continue.
         }
     }
 }

@@ -8,16 +8,15 @@ import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Stable;
 
 /**
- * What instrumented code calls. The agent defines it in {@code java.base} once the JVM is up, so that every
+ * The methods that instrumented code calls. The agent defines it in {@code java.base} once the JVM is up, so that every
  * class sees it, classes in named modules too, and the compilers honour {@code ForceInline}.
  *
  * <p>Five independent parts, which probes call: the <em>yieldpoint</em> ({@link #pathEnd}), the exact
  * counters ({@link #counters}, {@link #count}, {@link #countHashed}), counters of structure graphs, which
  * have switches ({@link #structuralPath}, {@link #structuralHashed}), coverage ({@link #covered}), and the
- * stream of events ({@link #events} to {@link #lastPath(long, long, int, int)}). What comes last is called by
- * the agent's own threads.
- * Nothing here throws into the program: what cannot be counted for want of memory is dropped and {@linkplain
- * #lost counted as lost}.
+ * stream of events ({@link #events} to {@link #lastPath(long, long, int, int)}). The last methods are called
+ * by the agent's own threads. Nothing here throws into the program: what cannot be counted for want of memory
+ * is dropped and {@linkplain #lost counted as lost}.
  */
 public final class Trodden {
     private Trodden() {
@@ -27,7 +26,7 @@ public final class Trodden {
     // ------------------------------------------------------------------------------------
 
     /**
-     * What was counted since the last call is that of this test. Called by {@code trodden.listener.GateListener}, and by the profiler for JMH.
+     * Ends the counts of a test: those since the last call are its own. Called by {@code trodden.listener.GateListener}, and by the profiler for JMH.
      *
      * @param operations how many operations a benchmark did; 0 for a test
      * @param allocated bytes that the test's thread allocated, or -1
@@ -39,7 +38,7 @@ public final class Trodden {
 
     // ---- class loaders
 
-    /** Is a class loader asked for this class, as a probe names it? Then it answers at once: the program does not ask. */
+    /** Returns true if a class loader is asked for this class, since a probe names it. Then it answers at once: the program does not ask. */
     @ForceInline
     public static boolean isShim(String name) {
         return "java.lang.Trodden".equals(name);
@@ -54,7 +53,7 @@ public final class Trodden {
     private static final long[] RING = new long[TroddenConfig.ring];
 
     /**
-     * Does a window stand open? Volatile: a plain field would be read once before a long loop nest, not in
+     * True while a window is open. Volatile: a plain field would be read once before a long loop nest, not in
      * it.
      */
     private static volatile boolean open;
@@ -308,7 +307,7 @@ public final class Trodden {
     // ---- coverage: a byte per probe, set once
     // -----------------------------------------------------------------------------
 
-    /** Probes of a row have the same number but for so many lower bits. */
+    /** Probes of a row have the same number but for this number of lower bits. */
     private static final int ROW_BITS = 12;
 
     private static final int ROWS = 1 << 12;
@@ -321,7 +320,7 @@ public final class Trodden {
     @Stable
     private static final byte[][] RAN = new byte[ROWS][];
 
-    /** Execution came by. Calls nothing and allocates nothing: where there is room for its frame, it works. */
+    /** Execution passed this probe. Calls nothing and allocates nothing: where there is room for its frame, it works. */
     @ForceInline
     public static void covered(int probe) {
         byte[] row = RAN[probe >>> ROW_BITS];
@@ -411,7 +410,7 @@ public final class Trodden {
     /*
      * With call sites. The depth of a block is then the lower half of its call word; the upper half is the
      * bytecode index of the call that the topmost activation makes, or NO_CALL_SITE. An activation keeps the
-     * word as it was at its beginning, the caller's, and puts it back when it ends: however often code
+     * word of its beginning, the caller's, and puts it back when it ends: however often code
      * without probes calls back, each time the word is that of the last activation with probes that is still
      * there.
      */
@@ -427,7 +426,7 @@ public final class Trodden {
         return caller;
     }
 
-    /** A class initialiser begins, which no call is under way for. Returns the caller's word. */
+    /** A class initialiser begins, without a call in progress. Returns the caller's word. */
     @ForceInline
     public static long initialise(long block, int upper) {
         long caller = UNSAFE.getLong(block + CALL);
@@ -474,7 +473,7 @@ public final class Trodden {
     }
 
     // With the paths to calls. The word of the register waits until there is a callee with probes: most calls
-    // have none. Who is called without such a word is called by the same call as the one before.
+    // have none. A callee without such a word is called by the same call as the one before.
 
     @ForceInline
     public static long enterAlong(long block, int upper) {
@@ -578,7 +577,7 @@ public final class Trodden {
         }
     }
 
-    /** A class initialiser begins, which no call is under way for. */
+    /** A class initialiser begins, without a call in progress. */
     @ForceInline
     public static void initialises(int upper) {
         if (burst != 0) {
@@ -713,7 +712,7 @@ public final class Trodden {
         return (int) ((Math.min(next, limit) - (1L << 32 + log)) / step);
     }
 
-    /** Makes rows for all probes below a number. Returns 1, or 0 if there are none so many. */
+    /** Makes rows for all probes below a number. Returns 1, or 0 if there are not that many. */
     private static int rows(int probes) {
         int rows = (probes - 1 >>> ROW_BITS) + 1;
         if (rows > ROWS) {
@@ -797,9 +796,9 @@ public final class Trodden {
     }
 
     /**
-     * What each table has counted by hash, and the paths cut off in it; and whose it is. For each table, oldest last: address of its block (odd: it has
-     * none of its own), 1 if its thread is the calling one, 2 if it is another one that lives, else 0, number of pairs, number of triples; then these, as
-     * above. The last table is that of virtual threads.
+     * The counts by hash of each table, and the paths cut off in it; and its owner. For each table, oldest last: address of its block (odd: it has
+     * none of its own), 1 if its thread is the calling one, 2 if it is another one that lives, else 0, number
+     * of pairs, number of triples; then these, as above. The last table is that of virtual threads.
      */
     private static long[] snapshotTables() {
         synchronized (TroddenThreads.LOCK) {
@@ -824,7 +823,7 @@ public final class Trodden {
     }
 
     private static long[] appendTable(long[] out, int at, Table table, int state) {
-        // Its thread may count meanwhile: room for all that these arrays can hold.
+        // Its thread may count meanwhile: room for everything that these arrays can hold.
         long[] hash = table.hash;
         long[] cuts = table.cuts;
         int room = at + 4 + hash.length + cuts.length;

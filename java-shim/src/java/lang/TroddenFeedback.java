@@ -7,7 +7,8 @@ import jdk.internal.util.ArraysSupport;
 
 /**
  * Which paths a thread has counted since it last asked: for fuzzers, which ask after each input ({@code
- * trodden.PathFeedback}). Nothing is added to what probes do: counts are held against those of the last time.
+ * trodden.PathFeedback}). Nothing is added to what probes do: counts are compared with those of the last
+ * time.
  */
 public final class TroddenFeedback {
     private TroddenFeedback() {
@@ -115,6 +116,6 @@ public final class TroddenFeedback {
         bits[bit >>> 6] |= 1L << bit;
     }
 
-    /** One behind the last counter of a block; -1 if paths are not counted exactly now. */
+    /** One past the last counter of a block; -1 if paths are not counted exactly now. */
     private static native int slots();
 }

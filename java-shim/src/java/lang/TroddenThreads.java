@@ -11,8 +11,8 @@ import jdk.internal.vm.annotation.ForceInline;
  * by the agent, and a {@link Table}. Virtual threads, which may be millions, share a few blocks and one
  * table.
  *
- * <p>A block survives its thread: the next new thread takes it over as it is, since only sums over all blocks
- * are ever looked at. So there are as many as there were threads at one time.
+ * <p>A block survives its thread: the next new thread takes it over unchanged, since only sums over all
+ * blocks are ever looked at. So there are as many as there were threads at one time.
  */
 final class TroddenThreads {
     private TroddenThreads() {
@@ -38,24 +38,24 @@ final class TroddenThreads {
     /** All tables of platform threads, dead ones too. Guarded by {@link #LOCK}. */
     private static Table tables;
 
-    /** What virtual threads have together. Guarded by {@link #LOCK}. */
+    /** The table that virtual threads share. Guarded by {@link #LOCK}. */
     private static final Table SHARED = new Table(SHARED_BLOCK);
 
     /**
      * The thread that started the JVM, in most programs the one that does the work. A constant: where only
-     * this thread comes by, compiled code has its block's address as a constant too.
+     * this thread runs, compiled code has its block's address as a constant too.
      */
     private static final Thread FIRST = Thread.currentThread();
     private static final long FIRST_BLOCK = firstBlock();
 
-    /** What a thread has beside its block. Only the thread writes to it; others may read at any time. */
+    /** The data of a thread in addition to its block. Only the thread writes to it; others may read at any time. */
     static final class Table {
         long block;
         Table next;
         WeakReference<Thread> owner;
         long thread;
 
-        /** Does the agent know that this thread writes to this block? */
+        /** True if the agent knows that this thread writes to this block. */
         boolean reported;
 
         /** Counts by (method, path): open addressing, pairs of (key, count); a key of 0 is free. */
@@ -63,8 +63,8 @@ final class TroddenThreads {
         int hashed;
 
         /**
-         * Counts of paths that an exception cut off, by (method, register, block): open addressing, four longs each. The fourth is {@link
-         * TroddenFeedback}'s.
+         * Counts of paths that an exception cut off, by (method, register, block): open addressing, four
+         * longs each. The fourth is {@link TroddenFeedback}'s.
          */
         long[] cuts = new long[0];
         int cutHere;
@@ -259,7 +259,7 @@ final class TroddenThreads {
             }
             reported = true;
         } catch (UnsatisfiedLinkError e) {
-            // The table stays as it is.
+            // The table stays unchanged.
         }
         synchronized (LOCK) {
             forget(table);

@@ -1,6 +1,6 @@
 package lib;
 
-/** Used by the app, instrumented by itself. */
+/** Used by the app, instrumented separately. */
 public final class Steps {
     private Steps() {}
 

@@ -207,7 +207,8 @@ fn gradle_8_joins() -> Result<()> {
     gradle_joins_projects(&gradle_8_program())
 }
 
-/// The sample as it is, with a configuration that is cached; and a result of tests taken from another folder.
+/// The unchanged sample, with a configuration that is cached; and a result of tests taken from another
+/// folder.
 #[test]
 #[cfg_attr(feature = "change", ignore = "all: the sample stays")]
 fn gradle_8_caches() -> Result<()> {

@@ -121,7 +121,7 @@ fn jmh_does_not_mix_paths_of_forks() -> Result<()> {
         assert!((score - 50.0).abs() < 1e-6, "{name}: {metric:#}");
         assert!(name.contains(": entry line 16 / line 16 "), "{name}");
     }
-    // Another run leaves the profiles of this one as they are.
+    // Another run leaves the profiles of this one unchanged.
     let profiles = || -> Result<Vec<(PathBuf, std::time::SystemTime)>> {
         let entries = fs::read_dir(folder.join("target/trodden-jmh"))?;
         let mut found = Vec::new();

@@ -27,7 +27,7 @@ fn make_repository() -> Result<PathBuf> {
     let artefacts = artefacts::artefacts()?.cli.parent().ok_or("no folder")?;
     let mut make = Command::new(Path::new(build::ROOT).join("../packaging/maven-repository"));
     process::run(make.arg(artefacts).arg(&folder), Duration::from_secs(900))?.success()?;
-    // The version is still that of the last time; Maven would go on with what it has kept of that.
+    // The version is still that of the last time; Maven would continue with what it has kept of that.
     if let Some(home) = std::env::var_os("HOME") {
         match fs::remove_dir_all(Path::new(&home).join(".m2/repository/trodden")) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e.into()),
@@ -257,7 +257,8 @@ fn maven_says_what_it_cannot_measure() -> Result<()> {
         let flags = [&["-pl", "lib"], flags].concat();
         sample(copy.path(), "gradle-example/maven/run", &flags)
     };
-    // Beside JaCoCo its format is left out, and the others are written; sources for a release are found.
+    // Together with JaCoCo its format is left out, and the others are written; sources for a release are
+    // found.
     let pom = lib.join("pom.xml");
     edit(&pom, "<build>\n    <plugins>", MULTI_RELEASE)?;
     fs::create_dir_all(lib.join("src/main/java11/shop"))?;

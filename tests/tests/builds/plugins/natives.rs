@@ -87,7 +87,7 @@ fn program_and_agent_are_unpacked_once_and_checked_always() -> Result<()> {
     process::run(&mut find(&cache), limit)?.success()?;
     assert!(fs::read(&library)? == right);
     assert_eq!(fs::metadata(&cache)?.permissions().mode() & 0o777, 0o700);
-    // A link of somebody's is not followed, and what to do is said.
+    // A link of another user is not followed, and the remedy is printed.
     let link = temporary.path().join("link");
     std::os::unix::fs::symlink(&cache, &link)?;
     let outcome = process::run(&mut find(&link), limit)?;

@@ -12,9 +12,9 @@ import trodden.jmh.GateProfiler;
 import trodden.jmh.TroddenProfiler;
 
 /**
- * Trodden's profilers under a short name: {@code -prof trodden} is {@link TroddenProfiler}, {@code -prof trodden:gate} is
- * {@link GateProfiler}; options follow, separated by semicolons. JMH takes what stands before the colon for the name of a class, so this one is
- * in no package.
+ * Trodden's profilers under a short name: {@code -prof trodden} is {@link TroddenProfiler}, {@code -prof
+ * trodden:gate} is {@link GateProfiler}; options follow, separated by semicolons. JMH takes the part before
+ * the colon for the name of a class, so this one is in no package.
  */
 public final class trodden implements ExternalProfiler, InternalProfiler {
     private final ExternalProfiler outside;

@@ -1,7 +1,8 @@
 package java.lang;
 
 /**
- * What {@code trodden.Runtime} is compiled against; never packed. The real one is in {@code java-shim/src}.
+ * The stub that {@code trodden.Runtime} is compiled against; never packed. The real one is in {@code
+ * java-shim/src}.
  */
 public final class Trodden {
     public static native void pathEnd(int method, int path);

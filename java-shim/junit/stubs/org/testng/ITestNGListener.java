@@ -1,5 +1,5 @@
 package org.testng;
 
-/** Stands for TestNG's, to compile against: it is not in the jar. */
+/** A stub of TestNG's, to compile against: it is not in the jar. */
 public interface ITestNGListener {
 }

@@ -2,7 +2,7 @@ package org.testng;
 
 import org.testng.internal.ConstructorOrMethod;
 
-/** Stands for TestNG's, to compile against: it is not in the jar. */
+/** A stub of TestNG's, to compile against: it is not in the jar. */
 public interface ITestNGMethod {
     String getMethodName();
 

@@ -19,7 +19,7 @@ public final class Coverage {
     /** How the names of profiles end. */
     private static final String PROFILE = ".trodden";
 
-    /** What {@code trodden} says of JaCoCo's XML where classes were changed before Trodden saw them. */
+    /** The message of {@code trodden} about JaCoCo's XML where classes were changed before Trodden saw them. */
     private static final String OTHER_BYTES = "loaded with other bytes";
 
     /** Formats and the files they go to. */
@@ -124,7 +124,7 @@ public final class Coverage {
         }
     }
 
-    /** Source folders and those beside them for a release of Java: {@code src/main/java11}, {@code src/main/java-17}. */
+    /** Source folders and those next to them for a release of Java: {@code src/main/java11}, {@code src/main/java-17}. */
     static List<Path> withReleases(Collection<Path> sources) throws IOException {
         List<Path> all = new ArrayList<>();
         for (Path source : sources) {

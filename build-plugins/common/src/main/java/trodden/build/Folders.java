@@ -33,14 +33,14 @@ public final class Folders {
         return Files.isDirectory(original) ? original : classes;
     }
 
-    /** What makes instrumented classes of those in a folder. */
+    /** Makes instrumented classes of those in a folder. */
     public interface Instrument {
         void run(Path from, Path to) throws IOException;
     }
 
     /**
-     * Replaces the classes by instrumented ones. Those that are instrumented already, from a build that did not put them back, are
-     * not taken for originals.
+     * Replaces the classes by instrumented ones. Those that are instrumented already, from a build that did
+     * not put them back, are not taken for originals.
      */
     public void instrument(Instrument instrument) throws IOException {
         if (Files.isDirectory(original)) {

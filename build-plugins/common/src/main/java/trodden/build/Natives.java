@@ -24,8 +24,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Program and agent from the artifact trodden-natives, where it is among the plugin's own: unpacked into a folder that only this user
- * can read, once for each version, and checked each time by the sums that came with them.
+ * Program and agent from the artifact trodden-natives, where it is among the plugin's own: unpacked into a
+ * folder that only this user can read, once for each version, and checked each time by the sums that came
+ * with them.
  *
  * <p>Builds may do this at the same time: each file is written under a name of its own and then renamed.
  */
@@ -34,7 +35,7 @@ final class Natives {
     static final String LIBRARY = "libtrodden.so";
 
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
-    /** What this JVM has unpacked and checked. */
+    /** The file that this JVM has unpacked and checked. */
     private static Path checked;
 
     private Natives() {}

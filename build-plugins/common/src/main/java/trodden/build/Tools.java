@@ -16,9 +16,10 @@ import java.util.function.Consumer;
 /**
  * The program {@code trodden} and the agent's library: where they are, and running them.
  *
- * <p>The program is the one named, else that of the variable {@code TRODDEN}, else the one that came with the plugin (see {@link
- * Natives}), else the first {@code trodden} on the PATH. The library is the one named, else that of the variable {@code
- * TRODDEN_AGENT}, else {@code libtrodden.so} beside the program or in {@code ../lib} from there: as the program itself looks for it.
+ * <p>The program is the one named, else that of the variable {@code TRODDEN}, else the one that came with the
+ * plugin (see {@link Natives}), else the first {@code trodden} on the PATH. The library is the one named,
+ * else that of the variable {@code TRODDEN_AGENT}, else {@code libtrodden.so} next to the program or in
+ * {@code ../lib} from there: as the program itself looks for it.
  */
 public final class Tools {
     private static final String LIBRARY = Natives.LIBRARY;
@@ -88,7 +89,7 @@ public final class Tools {
                 return candidate.toRealPath();
             }
         }
-        throw new IOException(LIBRARY + " is neither beside " + program + " nor in ../lib; name it by the property"
+        throw new IOException(LIBRARY + " is neither next to " + program + " nor in ../lib; name it by the property"
                 + " trodden.library or the variable TRODDEN_AGENT");
     }
 

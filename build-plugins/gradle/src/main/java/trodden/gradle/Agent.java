@@ -13,8 +13,9 @@ import trodden.build.Folders;
 import trodden.build.Tools;
 
 /**
- * The agent of a task that starts JVMs. What the task's result depends on are the options and the agent's bytes, not where profiles go
- * or where the agent lies: so a result can be taken from a build cache that was filled in another folder, by another user.
+ * The agent of a task that starts JVMs. What the task's result depends on are the options and the agent's
+ * bytes, not where profiles go or where the agent is: so a result can be taken from a build cache that was
+ * filled in another folder, by another user.
  */
 class Agent implements Action<Task> {
     private final Provider<Settings> settings;
@@ -31,7 +32,7 @@ class Agent implements Action<Task> {
         this.flags = flags;
     }
 
-    /** Do JVMs take it? */
+    /** Returns true if JVMs take it. */
     public boolean isOn() {
         Settings now = settings.get();
         return now.agent && !now.skip;

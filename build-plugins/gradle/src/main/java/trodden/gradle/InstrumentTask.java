@@ -21,7 +21,7 @@ public class InstrumentTask extends TroddenTask {
         return destination.get();
     }
 
-    /** What decides which probes there are. */
+    /** The options that decide which probes there are. */
     @Input
     public List<String> getScope() {
         return settings().scope();

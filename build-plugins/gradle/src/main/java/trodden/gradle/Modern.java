@@ -10,11 +10,11 @@ import org.gradle.api.tasks.testing.Test;
 import org.gradle.process.CommandLineArgumentProvider;
 import org.gradle.util.GradleVersion;
 
-/** What Gradle has from version 4.9 on: tasks that are made only when they are needed, and providers of arguments. Not to be loaded before. */
+/** Features that Gradle has from version 4.9 on: tasks that are made only when they are needed, and providers of arguments. Not to be loaded before. */
 final class Modern {
     private Modern() {}
 
-    /** Is it there? Asked by the others, and so not in this class alone: nothing here is linked before it is called. */
+    /** Returns true if it is there. Asked by the others, and so not in this class alone: nothing here is linked before it is called. */
     static boolean there() {
         return GradleVersion.current().compareTo(GradleVersion.version("4.9")) >= 0;
     }

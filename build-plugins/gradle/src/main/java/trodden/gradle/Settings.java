@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What a build script has set, once it is read: values only, so that a configuration that holds it can be cached. */
+/** The values that a build script has set, once it is read: values only, so that a configuration that holds it can be cached. */
 final class Settings implements Serializable {
     private static final long serialVersionUID = 1;
 

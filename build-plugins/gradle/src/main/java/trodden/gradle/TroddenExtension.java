@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import trodden.build.Coverage;
 
-/** What {@code trodden { … }} in a build script sets. */
+/** The settings of {@code trodden { … }} in a build script. */
 public class TroddenExtension {
     private boolean skip;
     private String program;
@@ -21,7 +21,7 @@ public class TroddenExtension {
     private boolean failOnNoProfile;
     private Map<String, String> options = new LinkedHashMap<>();
 
-    /** Do nothing? The property trodden.skip (-Ptrodden.skip or -Dtrodden.skip) says this, too. */
+    /** True to do nothing. The property trodden.skip (-Ptrodden.skip or -Dtrodden.skip) says this, too. */
     public boolean isSkip() {
         return skip;
     }
@@ -39,7 +39,7 @@ public class TroddenExtension {
         this.program = program;
     }
 
-    /** The agent, libtrodden.so; else that of the variable TRODDEN_AGENT, else beside the program. */
+    /** The agent, libtrodden.so; else that of the variable TRODDEN_AGENT, else next to the program. */
     public String getLibrary() {
         return library;
     }
@@ -48,7 +48,7 @@ public class TroddenExtension {
         this.library = library;
     }
 
-    /** Do the tasks of type Test take the agent? */
+    /** True if the tasks of type Test take the agent. */
     public boolean isTests() {
         return tests;
     }
@@ -75,7 +75,7 @@ public class TroddenExtension {
         this.excludes = new ArrayList<>(excludes);
     }
 
-    /** What troddenReport writes: html, text, json, coverage, coverage-json, lcov, jacoco. */
+    /** The formats that troddenReport writes: html, text, json, coverage, coverage-json, lcov, jacoco. */
     public List<String> getFormats() {
         return formats;
     }
@@ -98,7 +98,7 @@ public class TroddenExtension {
         rules.addAll(Arrays.asList(more));
     }
 
-    /** Does troddenCheck fail if a rule is broken or cannot be checked? Else it only warns. */
+    /** True if troddenCheck fails if a rule is broken or cannot be checked. Else it only warns. */
     public boolean isHaltOnFailure() {
         return haltOnFailure;
     }
@@ -107,7 +107,7 @@ public class TroddenExtension {
         this.haltOnFailure = haltOnFailure;
     }
 
-    /** Do troddenReport and troddenCheck fail if tests ran and left no profile? Else they only warn. */
+    /** True if troddenReport and troddenCheck fail if tests ran and left no profile. Else they only warn. */
     public boolean isFailOnNoProfile() {
         return failOnNoProfile;
     }

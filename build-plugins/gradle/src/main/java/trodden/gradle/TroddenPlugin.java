@@ -18,9 +18,9 @@ import org.gradle.api.tasks.SourceSetContainer;
 import org.gradle.api.tasks.testing.Test;
 
 /**
- * Tests run under the agent. {@code troddenReport} and {@code troddenCheck} use their profiles, {@code troddenInstrument}
- * puts probes into the main classes, {@code troddenRun} is {@code run} under the agent; {@code troddenAggregateReport} joins the tests of
- * a project and all below it.
+ * Tests run under the agent. {@code troddenReport} and {@code troddenCheck} use their profiles, {@code
+ * troddenInstrument} puts probes into the main classes, {@code troddenRun} is {@code run} under the agent;
+ * {@code troddenAggregateReport} joins the tests of a project and all below it.
  */
 public class TroddenPlugin implements Plugin<Project> {
     private static final String GROUP = "trodden";
@@ -43,7 +43,7 @@ public class TroddenPlugin implements Plugin<Project> {
         }
     }
 
-    /** What -P or -D on the command line, or gradle.properties, says. */
+    /** The value that -P or -D on the command line, or gradle.properties, gives. */
     private static String given(Project project, String name) {
         Object value = project.findProperty(name);
         return value != null ? value.toString() : System.getProperty(name);
@@ -72,7 +72,7 @@ public class TroddenPlugin implements Plugin<Project> {
         });
     }
 
-    /** What a task has to know of a project with classes. */
+    /** Gives a task the facts about a project with classes. */
     private static void join(TroddenTask task, Project project, boolean tested) {
         // By name: the types that lead there differ between Gradle 4 and 9.
         SourceSet main = ((SourceSetContainer) project.property("sourceSets")).getByName("main");
@@ -106,7 +106,7 @@ public class TroddenPlugin implements Plugin<Project> {
                 });
         add(project, "troddenCheck", CheckTask.class, "Fails if rules about coverage are broken", settings, task -> {
             join(task, project, true);
-            // Who runs both wants to see the report of what is broken.
+            // If both run, the report of what is broken comes first.
             task.mustRunAfter("troddenReport");
         });
     }

@@ -20,8 +20,8 @@ import trodden.build.Coverage;
 import trodden.build.Tools;
 
 /**
- * Settings and steps of all tasks. No task looks at the project while it works: each has what it needs in fields of its own, so that a
- * configuration can be cached.
+ * Settings and steps of all tasks. No task looks at the project while it works: each has what it needs in
+ * fields of its own, so that a configuration can be cached.
  */
 abstract class TroddenTask extends DefaultTask {
     private final ConfigurableFileCollection classes = getProject().files();
@@ -98,7 +98,7 @@ abstract class TroddenTask extends DefaultTask {
                 settings().excludes);
     }
 
-    /** What to say where there is no profile: tests that ran should have left one. */
+    /** Reports that there is no profile: tests that ran should have left one. */
     void nothing(Coverage coverage, String task) throws IOException {
         Collection<Path> folders = paths(results);
         if (!coverage.testsLeftNothing(folders)) {
@@ -122,7 +122,7 @@ abstract class TroddenTask extends DefaultTask {
         getLogger().lifecycle(line);
     }
 
-    /** Does the task's work. */
+    /** Executes the task's work. */
     abstract void work() throws IOException;
 
     /** For Gradle. */

@@ -5,14 +5,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What {@code trodden { … }} in the block of a task of type Test sets, for this task alone. */
+/** The settings of {@code trodden { … }} in the block of a task of type Test, for this task alone. */
 public class TroddenTestExtension {
     private boolean enabled = true;
     private List<String> includes;
     private List<String> excludes;
     private Map<String, String> options = new LinkedHashMap<>();
 
-    /** Does this task take the agent? */
+    /** True if this task takes the agent. */
     public boolean isEnabled() {
         return enabled;
     }
@@ -39,7 +39,7 @@ public class TroddenTestExtension {
         this.excludes = new ArrayList<>(excludes);
     }
 
-    /** Profile options, beside those of the project's block. */
+    /** Profile options, in addition to those of the project's block. */
     public Map<String, String> getOptions() {
         return options;
     }

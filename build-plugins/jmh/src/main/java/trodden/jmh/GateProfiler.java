@@ -32,13 +32,16 @@ import org.openjdk.jmh.runner.IterationType;
 import trodden.build.Tools;
 
 /**
- * How many bytecode instructions an operation of each benchmark executes, and what grew since a base: {@code -prof trodden:gate}.
+ * How many bytecode instructions an operation of each benchmark executes, and what grew since a base: {@code
+ * -prof trodden:gate}.
  *
- * <p>JMH makes one instance in its own JVM, which adds the agent to forks, and makes a gate file of what they have counted; and one in each
- * fork, which tells its agent when a measured iteration ends, and how many operations it did.
+ * <p>JMH makes one instance in its own JVM, which adds the agent to forks, and makes a gate file of what they
+ * have counted; and one in each fork, which reports to its agent when a measured iteration ends, and how many
+ * operations it did.
  *
- * <p>Options: {@code out} (the gate file, {@code trodden-jmh/jmh.gate}), {@code base} (the one to compare with), {@code dir} (where the forks'
- * profiles are kept), {@code include}, {@code exclude}, {@code program}, {@code library}.
+ * <p>Options: {@code out} (the gate file, {@code trodden-jmh/jmh.gate}), {@code base} (the one to compare
+ * with), {@code dir} (where the forks' profiles are kept), {@code include}, {@code exclude}, {@code program},
+ * {@code library}.
  */
 public final class GateProfiler implements ExternalProfiler, InternalProfiler {
     /** As in {@code profile/src/model/by_test}. */
@@ -52,7 +55,7 @@ public final class GateProfiler implements ExternalProfiler, InternalProfiler {
     private final Path out;
     private final Path base;
     private final Map<String, Object> options = new LinkedHashMap<>();
-    /** What all forks so far have written, by gate file: JMH makes an instance for each benchmark. */
+    /** The files that all forks so far have written, by gate file: JMH makes an instance for each benchmark. */
     private static final Map<Path, List<String>> FILES = new HashMap<>();
     private Path file;
 
@@ -99,7 +102,7 @@ public final class GateProfiler implements ExternalProfiler, InternalProfiler {
         return "Executed bytecode instructions of an operation, by Trodden";
     }
 
-    /** What a benchmark is called in a gate file. */
+    /** The name of a benchmark in a gate file. */
     private static String name(BenchmarkParams params) {
         List<String> values = new ArrayList<>();
         for (String key : params.getParamsKeys()) {
@@ -205,7 +208,7 @@ public final class GateProfiler implements ExternalProfiler, InternalProfiler {
         throw new IOException("the fork counted nothing of " + name);
     }
 
-    /** What became of the benchmark since the base. */
+    /** The change of the benchmark since the base. */
     private String said(String name, double own) throws IOException {
         StringBuilder said = new StringBuilder(String.format("%,.3f instructions per operation (%s)%n", own / OPERATIONS, out));
         if (base == null) {
@@ -253,7 +256,7 @@ public final class GateProfiler implements ExternalProfiler, InternalProfiler {
         return Collections.emptyList();
     }
 
-    /** What was counted since the last call is that of these operations. */
+    /** Ends the counts of these operations: those since the last call are theirs. */
     private static void mark(String name, long operations) {
         try {
             Class<?> trodden = Class.forName("java.lang.Trodden", true, null);

@@ -35,11 +35,13 @@ import trodden.build.Tools;
 /**
  * The hot paths of each benchmark: {@code -prof trodden.jmh.TroddenProfiler[:name=value;name=value…]}.
  *
- * <p>JMH makes one instance in its own JVM, which adds the agent to forks and reads what they have written, and one in each fork,
- * which forgets all counts when the warm-up is over, and stops counting after the last iteration that is measured.
+ * <p>JMH makes one instance in its own JVM, which adds the agent to forks and reads what they have written,
+ * and one in each fork, which forgets all counts when the warm-up is over, and stops counting after the last
+ * iteration that is measured.
  *
- * <p>Options: {@code top} (paths that are printed and become metrics, 5), {@code dir} (where the profiles are kept), {@code program} and {@code library}
- * (see {@link Tools}); all others are profile options: {@code probe}, {@code include}, {@code schedule}, …
+ * <p>Options: {@code top} (paths that are printed and become metrics, 5), {@code dir} (where the profiles are
+ * kept), {@code program} and {@code library} (see {@link Tools}); all others are profile options: {@code
+ * probe}, {@code include}, {@code schedule}, …
  */
 public final class TroddenProfiler implements ExternalProfiler, InternalProfiler {
     /** JMH itself, and what it generates around benchmarks. */
@@ -90,7 +92,8 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
         }
         options.put("exclude", left);
         if (!given.containsKey("probe") && !given.containsKey("profile")) {
-            // The default of running programs takes probes out on the way: code that is measured must not change.
+            // The default of running programs takes probes out on the way: code that is measured must not
+            // change.
             options.put("probe", "yieldpoint");
         }
         try {
@@ -147,7 +150,8 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
             file = newFile(plain);
             all.put("file", file.toString().replace("%", "%%"));
             all.putAll(options);
-            // The fork talks to its agent over the attach socket when the warm-up is over; JDK 21 and later warn of that.
+            // The fork talks to its agent over the attach socket when the warm-up is over; JDK 21 and later
+            // warn of that.
             return Arrays.asList(tools.agentFlag(all), "-XX:+EnableDynamicAgentLoading");
         } catch (IOException e) {
             throw new IllegalStateException("trodden: " + e.getMessage(), e);
@@ -254,7 +258,8 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
             String name = plain(path.method + (overloaded ? path.descriptor : "")) + " path " + path.number + ": " + path.route;
             out.write(String.format("%6.1f %%  %s%n", share, name));
             if (metrics.putIfAbsent(path.key(), "trodden " + name) == null) {
-                // JMH takes the mean of a metric's values. Each fork has to give one, also those before this one.
+                // JMH takes the mean of a metric's values. Each fork has to give one, also those before this
+                // one.
                 for (Map<String, Double> fork : forks) {
                     results.add(metric(path.key(), fork));
                 }
@@ -276,8 +281,8 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
     }
 
     /**
-     * JMH breaks lines in its JSON after these characters, also where they stand in a name. It writes a comma for
-     * each semicolon, and brackets for less and greater.
+     * JMH breaks lines in its JSON after these characters, also where they are in a name. It writes a comma
+     * for each semicolon, and brackets for less and greater.
      */
     private static String plain(String text) {
         return text.replace('[', '*').replaceAll("[],{}]", ";");

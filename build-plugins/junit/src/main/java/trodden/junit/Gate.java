@@ -7,8 +7,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * How much more work a test may do than in the base of {@code trodden gate compare}, in executed bytecode instructions. At a class it holds for all of
- * its tests that say nothing themselves. It goes before {@code --fail-on}. Without Trodden it means nothing.
+ * How much more work a test may do than in the base of {@code trodden gate compare}, in executed bytecode
+ * instructions. At a class it holds for all of its tests that say nothing themselves. It goes before {@code
+ * --fail-on}. Without Trodden it has no effect.
  *
  * <pre>{@code
  * @Test

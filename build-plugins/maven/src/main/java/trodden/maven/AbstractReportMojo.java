@@ -12,8 +12,8 @@ import trodden.build.Coverage;
 /** Reports on profiles of the tests' JVMs. */
 abstract class AbstractReportMojo extends TroddenMojo {
     /**
-     * html, text, json, coverage, coverage-json, lcov, jacoco. Default: html, coverage, coverage-json, lcov. Beside JaCoCo's
-     * agent jacoco is left out, with a warning.
+     * html, text, json, coverage, coverage-json, lcov, jacoco. Default: html, coverage, coverage-json, lcov.
+     * Together with JaCoCo's agent jacoco is left out, with a warning.
      */
     @Parameter(property = "trodden.formats")
     private List<String> formats = List.of();

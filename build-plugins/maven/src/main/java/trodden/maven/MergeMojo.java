@@ -74,7 +74,7 @@ public final class MergeMojo extends TroddenMojo {
             }
         }
 
-        /** Ant's pattern as a regular expression: ** stands for any folders, * and ? for what is in a name. */
+        /** Ant's pattern as a regular expression: ** is any folders, * and ? for what is in a name. */
         private static String expression(String pattern) {
             String ant = pattern.endsWith("/") ? pattern + "**" : pattern;
             StringBuilder text = new StringBuilder();

@@ -25,7 +25,7 @@ abstract class TroddenMojo extends AbstractMojo {
     @Parameter(defaultValue = "${session}", readonly = true, required = true)
     MavenSession session;
 
-    /** Do nothing. */
+    /** Skips the execution. */
     @Parameter(property = "trodden.skip", defaultValue = "false")
     boolean skip;
 
@@ -33,7 +33,7 @@ abstract class TroddenMojo extends AbstractMojo {
     @Parameter(property = "trodden.program")
     String program;
 
-    /** The agent, libtrodden.so; else that of the variable TRODDEN_AGENT, else beside the program. */
+    /** The agent, libtrodden.so; else that of the variable TRODDEN_AGENT, else next to the program. */
     @Parameter(property = "trodden.library")
     String library;
 
@@ -53,7 +53,7 @@ abstract class TroddenMojo extends AbstractMojo {
     @Parameter(property = "trodden.failOnNoProfile", defaultValue = "false")
     boolean failOnNoProfile;
 
-    /** Does the goal's work. */
+    /** Executes the goal's work. */
     abstract void work() throws IOException, MojoFailureException;
 
     @Override
@@ -83,7 +83,7 @@ abstract class TroddenMojo extends AbstractMojo {
         return directory.toPath().toAbsolutePath().resolve("data-it");
     }
 
-    /** Has the module no classes of its own, because it only joins others? */
+    /** Returns true if the module has no classes of its own, because it only joins others. */
     boolean joinsOthers() {
         return "pom".equals(project.getPackaging());
     }
@@ -101,7 +101,7 @@ abstract class TroddenMojo extends AbstractMojo {
         return new Coverage(tools, getLog()::info, getLog()::warn, merged, data, List.of(folders().originals()), includes, excludes);
     }
 
-    /** What to say where there is no profile: tests that ran should have left one. */
+    /** Reports that there is no profile: tests that ran should have left one. */
     void nothing(Coverage coverage, String goal) throws IOException, MojoFailureException {
         Path target = Path.of(project.getBuild().getDirectory());
         List<Path> results = List.of(target.resolve("surefire-reports"), target.resolve("failsafe-reports"));

@@ -1,5 +1,5 @@
 package org.junit.platform.engine;
 
-/** Stands for JUnit's, to compile against: it is not in the jar. */
+/** A stub of JUnit's, to compile against: it is not in the jar. */
 public interface TestSource {
 }

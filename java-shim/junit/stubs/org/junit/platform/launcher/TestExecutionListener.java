@@ -2,7 +2,7 @@ package org.junit.platform.launcher;
 
 import org.junit.platform.engine.TestExecutionResult;
 
-/** Stands for JUnit's, to compile against: it is not in the jar. */
+/** A stub of JUnit's, to compile against: it is not in the jar. */
 public interface TestExecutionListener {
     default void executionStarted(TestIdentifier test) {
     }

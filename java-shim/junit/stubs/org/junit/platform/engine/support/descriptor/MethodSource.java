@@ -2,7 +2,7 @@ package org.junit.platform.engine.support.descriptor;
 
 import org.junit.platform.engine.TestSource;
 
-/** Stands for JUnit's, to compile against: it is not in the jar. */
+/** A stub of JUnit's, to compile against: it is not in the jar. */
 public final class MethodSource implements TestSource {
     public String getClassName() {
         return null;

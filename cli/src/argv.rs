@@ -21,7 +21,8 @@ pub fn with_run(mut words: Vec<OsString>, commands: &Command) -> Vec<OsString> {
     words
 }
 
-/// Can this first word be nothing but a program? A launcher by its name, or a path to a program.
+/// Returns true if this first word can be nothing but a program: a launcher by its name, or a path to a
+/// program.
 fn starts_jvms(word: &OsStr, commands: &Command) -> bool {
     let Some(text) = word.to_str() else {
         return false;
@@ -37,7 +38,7 @@ fn is_program(path: &Path) -> bool {
     data.is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
-/// What a first word that is neither a command nor a program may have meant: one of both, the nearest.
+/// The command or program with the nearest name, for a first word that is neither.
 pub fn slip(words: &[OsString], commands: &Command) -> Option<CliError> {
     let given = words.get(1)?.to_str()?;
     if given.starts_with('-') || given == "help" || commands.find_subcommand(given).is_some() {
@@ -53,7 +54,7 @@ pub fn slip(words: &[OsString], commands: &Command) -> Option<CliError> {
     )))
 }
 
-/// Is every option to be explained? Asked for before the command's own words.
+/// Returns true if every option is to be explained. Asked for before the command's own words.
 pub fn asks_for_all(words: &[OsString]) -> bool {
     let ours = words.iter().take_while(|word| *word != "--");
     ours.into_iter().any(|word| *word == *format!("--{HELP_ALL}"))
