@@ -441,14 +441,15 @@ impl Controller {
     }
 
     /// Does the floor allow a change of code now? The first time that it does not, the user is warned, if a
-    /// fixed `rearm` was asked for.
+    /// fixed time was asked for.
     fn may_change(&mut self) -> bool {
         let allowed = self.floor.allows(Instant::now(), account::compiler_seconds());
         if !allowed && self.floor.put_off() == 1 {
             let percent = floor::SHARE * 100.0;
             match self.rearm {
                 Some(rearm) => warning!(
-                    "rearm={}: code is changed less often than that, so that it takes at most {percent:.0} % of the run",
+                    "budget={}%:{}: code is changed less often than that, so that it takes at most {percent:.0} % of the run",
+                    self.allowance * 100.0,
                     format_duration(rearm)
                 ),
                 None => {

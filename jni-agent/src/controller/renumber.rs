@@ -72,7 +72,7 @@ impl Renumber {
         let (classes, _) = lock(collector).classes(&host.registry, exact.as_ref());
         let seconds = self.begun.elapsed().as_secs_f64();
         let skip = settings.instrumenter.options().skip_single_path_loops;
-        let limit = u64::from(settings.options.code.path_limit);
+        let limit = settings.instrumenter.options().path_limit;
         let worth = |class: &ClassProfile| {
             let methods = class.map.methods.iter().zip(&class.counts);
             let blocked = methods.clone().any(|(map, counts)| is_long(map, counts, seconds));

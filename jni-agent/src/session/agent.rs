@@ -11,7 +11,6 @@ use jvmti_bindings::sys::jvmti::{
 };
 use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::{CounterSlot, ProbeKind};
-use trodden_profile::options::ConsumedBy;
 use trodden_profile::output::Lease;
 
 use crate::classes::retransform::{Restored, retransform};
@@ -96,8 +95,8 @@ pub enum StartError {
     NeedsStartUp,
     /// The JVM gives its events only to agents that request them at start-up.
     #[error(
-        "burst-events=jvm needs the agent at JVM start-up with that very option (-agentpath or JAVA_TOOL_OPTIONS): \
-         this JVM can no longer be asked for its events; burst-events=probes can be attached"
+        "burst=jvm needs the agent at JVM start-up with that very option (-agentpath or JAVA_TOOL_OPTIONS): this JVM \
+         can no longer be asked for its events; burst=static can be attached"
     )]
     NeedsMethodEvents,
     /// The schedule's window is larger than the ring of this JVM.
@@ -126,7 +125,7 @@ pub enum StartError {
     /// The trace cannot be written.
     #[error("no trace: {0}")]
     Trace(String),
-    /// No clock, or no consumer.
+    /// No clock.
     #[error("no thread for the agent: {0}")]
     Thread(std::io::Error),
 }
@@ -343,11 +342,6 @@ impl Agent {
             let _ = self.host.jvmti.notify(JVMTI_EVENT_VIRTUAL_THREAD_END, true);
         }
         self.host.jvmti.notify(JVMTI_EVENT_THREAD_END, true)?;
-        if let Some((_, revisits)) = settings.bursts() {
-            self.recording
-                .streams
-                .set_revisits(revisits, settings.options.seed);
-        }
         if let Some(bytes) = settings.alloc_interval() {
             let mut capabilities = jvmtiCapabilities::default();
             capabilities.set_can_generate_sampled_object_alloc_events(true);
@@ -373,14 +367,8 @@ impl Agent {
         } else {
             Pipeline::with_lookup(&settings.options, Arc::clone(&self.host.registry) as _)?
         };
-        self.recording
-            .streams
-            .begin(
-                pipeline,
-                settings.options.stream.consumer == ConsumedBy::Agent,
-                watching,
-            )
-            .map_err(StartError::Thread)
+        self.recording.streams.begin(pipeline, watching);
+        Ok(())
     }
 
     fn start_clock(&'static self, interval: Duration, settings: &Arc<Settings>) -> std::io::Result<Clock> {
@@ -458,7 +446,7 @@ impl Agent {
             lock(&self.collector).reset(settings.probe, &self.host.registry, &self.host.blocks, shim, jni)?;
             if let Some(pipeline) = self.recording.streams.pipeline() {
                 self.recording.streams.flush();
-                self.recording.streams.forget_visits();
+                self.recording.streams.forget_charges();
                 pipeline.reset();
             }
         }

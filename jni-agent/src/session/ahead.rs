@@ -130,7 +130,7 @@ fn begin(
     if options.fleet.fleet.is_some() {
         return Err("fleet is for the agent: this code carries its probes already".to_owned());
     }
-    options.code.renumber = None;
+    options.code.use_profile = None;
     let settings = Settings {
         ahead: true,
         ..Settings::new(options).map_err(|e| e.to_string())?

@@ -129,8 +129,8 @@ fn bursts_unless_told(agent: &Agent, options: &mut ProfileOptions) {
     };
     if options.take_bursts_unless_told(events) {
         info!(
-            "calls are counted in bursts: burst={}, burst-events={events} (burst=off counts every call)",
-            options.stream.burst
+            "calls are counted in bursts: burst={} (burst=off counts every call)",
+            options.burst
         );
     }
 }
@@ -196,10 +196,7 @@ pub fn begin(
         .map(lease::open)
         .transpose()?;
     let probe = settings.probe_name();
-    let bursts = settings
-        .bursts()
-        .map(|_| settings.options.stream.burst.to_string());
-    let events = settings.options.stream.burst_events;
+    let bursts = settings.bursts().map(|_| settings.options.burst.to_string());
     lease::end_if_dead(agent, jni, control);
     let done = start_recording(agent, jni, control, settings)?;
     if let Some(lease) = lease.map(Arc::new) {
@@ -227,7 +224,7 @@ pub fn begin(
     );
     let mut answer = vec![("probe", probe.to_owned())];
     // Who did not ask for them learns that not every call is counted.
-    answer.extend(bursts.map(|bursts| ("burst", format!("{bursts}, burst-events={events}"))));
+    answer.extend(bursts.map(|bursts| ("burst", bursts)));
     answer.push(("retransformed", done.classes.to_string()));
     answer.push(("not_retransformed", done.failed.to_string()));
     Ok(answer)

@@ -332,7 +332,6 @@ fn totals_of_streams(
         let tally = lock(&agent.collector).tally;
         facts.set(facts::BURSTS, tally.ticks);
         facts.set(facts::BURST_NS, Duration::from_nanos(tally.window_ns));
-        facts.set(facts::BURSTS_SKIPPED, agent.recording.streams.revisits_skipped());
         facts.set(facts::BURSTS_TOO_DEEP, agent.recording.walker.too_deep());
         if settings.options.has_events_of_jvm() {
             facts.set(

@@ -31,11 +31,11 @@ pub struct Drawn {
 
 /// The draw that the options ask for.
 pub fn draw_of(options: &ProfileOptions) -> Option<Draw> {
-    let of = options.fleet.fleet.filter(|_| options.spools())?;
+    let fleet = options.fleet.fleet.filter(|_| options.spools())?;
     Some(Draw {
         host: spool::host(options),
-        of,
-        holds: options.fleet.draw,
+        of: fleet.of,
+        holds: fleet.holds,
     })
 }
 

@@ -135,8 +135,8 @@ impl Spooler {
         if !labels.is_empty() {
             about.set(facts::LABELS, labels);
         }
-        if let Some(of) = fleet.fleet {
-            about.set(facts::FLEET, format!("1/{of}"));
+        if let Some(fleet) = fleet.fleet {
+            about.set(facts::FLEET, format!("1/{}", fleet.of));
         }
         about.set(facts::JVM_ID, jvm_id.clone());
         let build = match &fleet.build {

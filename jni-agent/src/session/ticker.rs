@@ -44,7 +44,7 @@ impl Ticker {
             controller: settings
                 .retires
                 .then(|| Controller::new(&agent.host, &agent.windows, &agent.ledger, settings)),
-            renumber: settings.options.code.renumber.map(Renumber::after),
+            renumber: settings.options.renumber_after().map(Renumber::after),
             next_dump: settings.options.dump_every().map(|every| Instant::now() + every),
         }
     }
@@ -73,7 +73,7 @@ impl Ticker {
             ProbeKind::Coverage => Ok(()),
             ProbeKind::Counters | ProbeKind::Events => match (&mut self.controller, self.settings.bursts()) {
                 (Some(controller), _) => controller.tick(jni),
-                (None, Some((length, _))) => self.burst(jni, length, signal),
+                (None, Some(length)) => self.burst(jni, length, signal),
                 (None, None) => Ok(()),
             },
         };

@@ -51,7 +51,7 @@ const CONFIGS: [&str; 5] = [
     "yieldpoint:probe=yieldpoint",
     "kpaths:profile=kpaths",
     "contexts:profile=contexts,burst=off",
-    "events:profile=null",
+    "subpaths:profile=subpaths",
 ];
 /// What the simulation is of.
 const ANALYSES: [&str; 4] = [
