@@ -10,6 +10,7 @@
 //! | --- | --- |
 //! | `entry` | the functions that the JVM and the shim call |
 //! | `session` | state; starting, stopping; commands; ticks of the clock; the profile file |
+//! | `recorders` | one recorder per kind of probe: what it has counted, its part of each tick and of the profile |
 //! | `controller` | `probe=auto` and structural profiles: takes probes out where enough is known |
 //! | `structural` | `profile=structural`: windows of structure graphs, and what follows from them |
 //! | `stream` | streams of events, the stacks of threads that join a burst, the JVM's own events, traces |
@@ -35,6 +36,7 @@ mod host;
 mod jvm;
 mod locks;
 mod log;
+mod recorders;
 mod sampling;
 mod session;
 mod settings;

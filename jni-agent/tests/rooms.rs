@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Each room (a folder or a file of `src/`) with the rooms that it uses. It may name only rooms that stand
 /// before it, so there is no circle; and only `entry` may use `session`, so no other room takes the whole
 /// agent.
-const ROOMS: [(&str, &[&str]); 14] = [
+const ROOMS: [(&str, &[&str]); 15] = [
     ("log", &[]),
     ("locks", &[]),
     ("jvm", &["log"]),
@@ -34,6 +34,22 @@ const ROOMS: [(&str, &[&str]); 14] = [
         ],
     ),
     (
+        "recorders",
+        &[
+            "log",
+            "locks",
+            "jvm",
+            "threads",
+            "settings",
+            "classes",
+            "host",
+            "sampling",
+            "stream",
+            "structural",
+            "controller",
+        ],
+    ),
+    (
         "session",
         &[
             "log",
@@ -46,13 +62,21 @@ const ROOMS: [(&str, &[&str]); 14] = [
             "sampling",
             "cpu",
             "stream",
-            "structural",
-            "controller",
+            "recorders",
         ],
     ),
     (
         "entry",
-        &["log", "jvm", "threads", "settings", "classes", "host", "session"],
+        &[
+            "log",
+            "jvm",
+            "threads",
+            "settings",
+            "classes",
+            "host",
+            "recorders",
+            "session",
+        ],
     ),
 ];
 

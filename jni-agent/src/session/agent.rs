@@ -5,16 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use jvmti_bindings::sys::jni::JNIEnv;
-use jvmti_bindings::sys::jvmti::{
-    JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_THREAD_END,
-    JVMTI_EVENT_VIRTUAL_THREAD_END, jvmtiCapabilities,
-};
-use trodden_analyses::stream::{Pipeline, StreamError};
+use jvmti_bindings::sys::jvmti::JVMTI_EVENT_CLASS_FILE_LOAD_HOOK;
 use trodden_instrumenter::{CounterSlot, ProbeKind};
 use trodden_profile::output::Lease;
 
 use crate::classes::retransform::{Restored, retransform};
-use crate::controller::Ledger;
 use crate::cpu::CpuSampler;
 use crate::host::{Granted, Host};
 use crate::jvm::guard::guard;
@@ -22,8 +17,8 @@ use crate::jvm::thread::Vm;
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::locks::lock;
 use crate::log::{info, warning};
+use crate::recorders::{self, Begin, BeginError, OnTick, Recorder};
 use crate::sampling::clock::{Clock, THREAD_NAME};
-use crate::sampling::collector::Collector;
 use crate::session::by_test::Marks;
 use crate::session::fleet::Drawn;
 use crate::session::ticker::Ticker;
@@ -31,7 +26,6 @@ use crate::session::{dump, spool};
 use crate::settings::Settings;
 use crate::stream::Recording;
 use crate::stream::record::TraceFile;
-use crate::structural::Windows;
 use crate::threads::shim::Shim;
 
 /// Everything the agent knows; one per JVM, alive until the process ends.
@@ -44,16 +38,10 @@ pub struct Agent {
     control: Mutex<Control>,
     /// Where the CPU time goes.
     pub cpu: CpuSampler,
-    /// Counts so far.
-    pub collector: Mutex<Collector>,
-    /// Structure graphs. Taken after the collector.
-    pub windows: Mutex<Windows>,
     /// What each test counted.
     pub marks: Marks,
     /// Is each path end counted now, in counters of its own? For who asks often and must not wait.
     counting: AtomicBool,
-    /// Which methods were counted when. Taken after the others, and never held while the JVM is called.
-    pub ledger: Mutex<Ledger>,
 }
 
 /// What commands change.
@@ -62,6 +50,8 @@ pub struct Control {
     clock: Option<Clock>,
     /// Settings of the running or last profile.
     pub settings: Option<Arc<Settings>>,
+    /// What records it.
+    recorder: Option<Arc<dyn Recorder>>,
     /// The trace that is being written.
     pub trace: Option<Arc<TraceFile>>,
     /// Wall-clock time at which the profile began.
@@ -88,40 +78,12 @@ pub enum StartError {
     /// It runs already.
     #[error("profiling runs already; stop it first")]
     Running,
-    /// Frames can be read only if the agent was there from the start.
-    #[error(
-        "probe 'safepoint' needs the agent at JVM start-up (-agentpath or JAVA_TOOL_OPTIONS), not attached later"
-    )]
-    NeedsStartUp,
-    /// The JVM gives its events only to agents that request them at start-up.
-    #[error(
-        "burst=jvm needs the agent at JVM start-up with that very option (-agentpath or JAVA_TOOL_OPTIONS): this JVM \
-         can no longer be asked for its events; burst=static can be attached"
-    )]
-    NeedsMethodEvents,
-    /// The schedule's window is larger than the ring of this JVM.
-    #[error(
-        "schedule {schedule} needs windows of {needed} path ends, but this JVM's ring has room for {room}"
-    )]
-    Window {
-        /// The schedule.
-        schedule: String,
-        /// Its window.
-        needed: u64,
-        /// The ring's length.
-        room: u64,
-    },
+    /// The probes do not go with this JVM.
+    #[error(transparent)]
+    Probes(#[from] BeginError),
     /// The JVM refused something.
     #[error(transparent)]
     Jvm(#[from] JvmError),
-    /// No address space for a thread's counters.
-    #[error(
-        "this probe needs address space for the counters of threads, and there is too little left (see ulimit -v)"
-    )]
-    NoRoom,
-    /// The analyses cannot be set up.
-    #[error(transparent)]
-    Stream(#[from] StreamError),
     /// The trace cannot be written.
     #[error("no trace: {0}")]
     Trace(String),
@@ -149,6 +111,11 @@ impl Control {
     pub fn writes_windows_only(&self) -> bool {
         let settings = self.settings.as_ref();
         settings.is_some_and(|settings| !settings.options.writes_file())
+    }
+
+    /// What records the profile that runs, or ran last.
+    pub fn recorder(&self) -> Option<&dyn Recorder> {
+        self.recorder.as_deref()
     }
 
     /// Number of the current stretch, which no other one has.
@@ -195,9 +162,6 @@ impl Agent {
             recording: Recording::default(),
             cpu: CpuSampler::default(),
             control: Mutex::default(),
-            collector: Mutex::default(),
-            windows: Mutex::default(),
-            ledger: Mutex::default(),
             marks: Marks::default(),
             counting: AtomicBool::new(false),
         })
@@ -236,59 +200,42 @@ impl Agent {
         if control.running() {
             return Err(StartError::Running);
         }
-        if settings.probe == ProbeKind::Safepoint && !self.host.granted.frames {
-            return Err(StartError::NeedsStartUp);
-        }
-        if settings.options.has_events_of_jvm() {
-            let granted = self.host.granted;
-            if !granted.method_events || settings.options.has_steps_of_jvm() && !granted.steps {
-                return Err(StartError::NeedsMethodEvents);
-            }
-            // Now: in an event of a thread nothing may run Java code.
-            self.host.find_virtual_threads(jni);
-        }
-        if settings.probe == ProbeKind::Structural {
-            settings.switches = Some(self.host.blocks.switches().ok_or(StartError::NoRoom)?);
-        }
+        let new = recorders::new(&settings, &self.recording);
+        new.prepare(&self.host, jni, &mut settings)?;
         let settings = Arc::new(settings);
         let shim = self.shim(jni, settings.window())?;
-        if settings.window() > shim.ring_entries() {
-            return Err(StartError::Window {
-                schedule: settings.options.sampling.schedule.to_string(),
-                needed: settings.window(),
-                room: shim.ring_entries(),
-            });
-        }
-        let counts = matches!(
-            settings.probe,
-            ProbeKind::Counters | ProbeKind::Events | ProbeKind::Structural
-        );
-        if counts && shim.first_block().is_none() {
-            return Err(StartError::NoRoom);
-        }
+        new.check(shim, &settings)?;
         if self.host.registry.configure(&settings.configuration()) && control.started.is_some() {
             info!("other probes or filters than before: a new profile begins");
-            lock(&self.collector).reset(settings.probe, &self.host.registry, &self.host.blocks, shim, jni)?;
+            new.reset(&self.host, shim, jni)?;
             *control = Control {
                 windows: std::mem::take(&mut control.windows),
                 drawn: std::mem::take(&mut control.drawn),
                 ended: control.ended,
                 ..Control::default()
             };
-            lock(&self.ledger).reset();
-            lock(&self.windows).forget();
             self.host.registry.silence_none();
             self.cpu.reset();
         }
         self.recording.forget_methods();
-        lock(&self.ledger).begin(control.before);
         shim.lay_out(jni, settings.strata())?;
-        if settings.probe == ProbeKind::Structural {
-            lock(&self.windows).begin(&self.host.blocks, settings.options.structural.window);
-        }
-        if settings.probe == ProbeKind::Events {
-            self.start_streams(control, &settings)?;
-        }
+        let before = control.started.map(|_| control.before);
+        let recorder = match control.recorder.take() {
+            Some(recorder) if before.is_some() => recorder,
+            _ => new,
+        };
+        control.recorder = Some(Arc::clone(&recorder));
+        let trace = match settings.records() {
+            true => Some(self.trace(control, &settings)?),
+            false => None,
+        };
+        control.trace = trace.clone();
+        let begin = Begin {
+            settings: &settings,
+            before,
+            trace,
+        };
+        recorder.begin(&self.host, begin)?;
         let done = match settings.ahead || !settings.instruments() {
             true => Restored::default(),
             false => self.instrument(jni, &settings)?,
@@ -296,7 +243,7 @@ impl Agent {
         self.recording.streams.settled();
         control.clock = settings
             .interval()
-            .map(|i| self.start_clock(i, &settings))
+            .map(|i| self.start_clock(i, &settings, recorder.on_ticks(&self.host, &settings)))
             .transpose()
             .map_err(StartError::Thread)?;
         if let Some(interval) = settings.options.sampling.sample
@@ -333,46 +280,22 @@ impl Agent {
         ))
     }
 
-    /// Sets the analyses up, or goes on with those of a profile that was stopped.
-    fn start_streams(&self, control: &mut Control, settings: &Arc<Settings>) -> Result<(), StartError> {
-        // Only newer JVMs have virtual threads; on older ones both fail, and nothing is lost.
-        let mut capabilities = jvmtiCapabilities::default();
-        capabilities.set_can_support_virtual_threads(true);
-        if self.host.jvmti.add_capabilities(&capabilities).is_ok() {
-            let _ = self.host.jvmti.notify(JVMTI_EVENT_VIRTUAL_THREAD_END, true);
-        }
-        self.host.jvmti.notify(JVMTI_EVENT_THREAD_END, true)?;
-        if let Some(bytes) = settings.alloc_interval() {
-            let mut capabilities = jvmtiCapabilities::default();
-            capabilities.set_can_generate_sampled_object_alloc_events(true);
-            self.host.jvmti.add_capabilities(&capabilities)?;
-            self.host.jvmti.set_heap_sampling_interval(bytes)?;
-            self.recording.set_alloc_interval(bytes);
-            self.host.jvmti.notify(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, true)?;
-        }
-        let watching = self.host.is_up() && settings.follows_stacks();
-        if control.started.is_some() && !settings.records() {
-            self.recording.streams.watch(watching);
-            return Ok(());
-        }
-        let pipeline = if settings.records() {
-            let file = dump::file_name(settings).map_err(|e| StartError::Trace(e.to_string()))?;
-            let kinds = settings.instrumenter.options().probes.events();
-            let run = dump::run_info(self, control, settings);
-            let trace = TraceFile::create(file, kinds, &run, Arc::clone(&self.host.registry))
-                .map_err(StartError::Trace)?;
-            let trace = Arc::new(trace);
-            control.trace = Some(Arc::clone(&trace));
-            Pipeline::new().with_recorder(trace, kinds)
-        } else {
-            Pipeline::with_lookup(&settings.options, Arc::clone(&self.host.registry) as _)?
-        };
-        self.recording.streams.begin(pipeline, watching);
-        Ok(())
+    /// The trace that the stream goes to.
+    fn trace(&self, control: &Control, settings: &Settings) -> Result<Arc<TraceFile>, StartError> {
+        let file = dump::file_name(settings).map_err(|e| StartError::Trace(e.to_string()))?;
+        let kinds = settings.instrumenter.options().probes.events();
+        let run = dump::run_info(self, control, settings);
+        let trace = TraceFile::create(file, kinds, &run, Arc::clone(&self.host.registry));
+        trace.map(Arc::new).map_err(StartError::Trace)
     }
 
-    fn start_clock(&'static self, interval: Duration, settings: &Arc<Settings>) -> std::io::Result<Clock> {
-        let mut ticker = Ticker::new(self, settings);
+    fn start_clock(
+        &'static self,
+        interval: Duration,
+        settings: &Arc<Settings>,
+        recorder: Box<dyn OnTick>,
+    ) -> std::io::Result<Clock> {
+        let mut ticker = Ticker::new(self, settings, recorder);
         Clock::start(
             THREAD_NAME,
             self.host.vm,
@@ -395,8 +318,9 @@ impl Agent {
             .as_ref()
             .is_some_and(|settings| settings.options.has_events_of_jvm());
         self.host.set_active(None);
-        lock(&self.windows).stop(&self.host.blocks);
-        lock(&self.ledger).stop();
+        if let Some(recorder) = control.recorder() {
+            recorder.stop(&self.host);
+        }
         self.host.registry.silence_none();
         let names = self.host.registry.names();
         let restored = match unchanged {
@@ -421,19 +345,8 @@ impl Agent {
         if let Some(clock) = control.clock.take() {
             clock.stop();
         }
-        if let Some(shim) = self.host.shim_if_defined() {
-            let _ = shim.disarm(jni);
-            let _ = shim.set_burst(jni, 0);
-        }
-        if self.host.granted.method_events {
-            self.recording.method_events.end(self.host.jvmti);
-        }
-        if control
-            .settings
-            .as_ref()
-            .is_some_and(|settings| settings.alloc_interval().is_some())
-        {
-            let _ = self.host.jvmti.notify(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, false);
+        if let (Some(recorder), Some(shim)) = (control.recorder(), self.host.shim_if_defined()) {
+            recorder.pause(&self.host, shim, jni);
         }
         if let Some(since) = control.since.take() {
             control.before += since.elapsed();
@@ -442,16 +355,9 @@ impl Agent {
 
     /// Forgets all counts; profiling goes on, if it runs.
     pub fn reset(&self, jni: Jni<'_>, control: &mut Control) -> Result<(), JvmError> {
-        if let (Some(shim), Some(settings)) = (self.host.shim_if_defined(), &control.settings) {
-            lock(&self.collector).reset(settings.probe, &self.host.registry, &self.host.blocks, shim, jni)?;
-            if let Some(pipeline) = self.recording.streams.pipeline() {
-                self.recording.streams.flush();
-                self.recording.streams.forget_charges();
-                pipeline.reset();
-            }
+        if let (Some(recorder), Some(shim)) = (control.recorder(), self.host.shim_if_defined()) {
+            recorder.reset(&self.host, shim, jni)?;
         }
-        lock(&self.windows).reset(&self.host.blocks);
-        lock(&self.ledger).reset();
         self.cpu.reset();
         self.marks.reset();
         control.before = Duration::ZERO;

@@ -14,10 +14,10 @@ use trodden_profile::output;
 
 use crate::classes::retransform::Restored;
 use crate::jvm::Jni;
-use crate::locks::lock;
 use crate::log::{error, info, warning};
+use crate::recorders::{ReadError, UnderWay};
 use crate::session::agent::{Agent, Control, StartError};
-use crate::session::dump::{DumpError, UnderWay, dump, file_name, totals};
+use crate::session::dump::{dump, file_name, totals};
 use crate::session::fleet::{Drawn, draw_of, watch};
 use crate::session::lease;
 use crate::session::spool::{Spooler, check_places, finish, turn};
@@ -82,7 +82,7 @@ fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result
             match turn(agent, jni, &mut control) {
                 Some(Ok(window)) => Ok(vec![("window", shown(&window))]),
                 Some(Err(e)) => Err(e.to_string()),
-                None => Err(DumpError::Nothing.to_string()),
+                None => Err(ReadError::Nothing.to_string()),
             }
         }
         Action::Dump | Action::Report if control.writes_windows_only() && !options.is_given("file") => Err(
@@ -101,12 +101,8 @@ fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result
             Ok(vec![("file", shown(&file))])
         }
         Action::Reset => {
-            if control
-                .settings
-                .as_ref()
-                .is_some_and(|s| s.probe == ProbeKind::Coverage)
-            {
-                return Err("coverage cannot be forgotten: what has run is not reported again".to_owned());
+            if let Some(reason) = control.recorder().and_then(|recorder| recorder.keeps_counts()) {
+                return Err(reason.to_owned());
             }
             if control.windows.spooler.is_some() {
                 return Err(
@@ -243,14 +239,14 @@ pub fn start_recording(
     let spooler = Spooler::new(agent, &settings.options)?;
     control.windows.send();
     let again = spooler.is_some() && control.started.is_some();
-    let coverage = settings.probe == ProbeKind::Coverage;
-    if again && !coverage {
+    let keeps_counts = settings.probe == ProbeKind::Coverage;
+    if again && !keeps_counts {
         // A window begins with nothing: what was counted before is in windows, or in a file.
         agent.reset(jni, control).map_err(|e| e.to_string())?;
     }
     let done = agent.start(jni, control, settings).map_err(|e| e.to_string())?;
     if let Some(mut spooler) = spooler {
-        if again && coverage {
+        if again && keeps_counts {
             let before = totals(agent, jni, control, UnderWay::Nothing).map_err(|e| e.to_string())?;
             spooler.begin_after(before);
         }
@@ -276,7 +272,6 @@ fn status(agent: &Agent, control: &Control) -> Answer {
         answer.push(("window", number.to_string()));
     }
     if let Some(settings) = &control.settings {
-        let collector = lock(&agent.collector);
         let (classes, methods) = agent.host.registry.sizes();
         let skipped = agent.host.registry.skipped();
         let left_alone = skipped.iter().filter(|s| !s.has_probes()).count();
@@ -285,13 +280,12 @@ fn status(agent: &Agent, control: &Control) -> Answer {
         answer.push(("classes", classes.to_string()));
         answer.push(("methods", methods.to_string()));
         answer.push(("skipped", left_alone.to_string()));
-        if settings.samples() {
-            answer.push(("ticks", collector.tally.ticks.to_string()));
-            answer.push(("samples", collector.sampled().0.to_string()));
-        }
-        if settings.bursts().is_some() {
-            answer.push(("bursts", collector.tally.ticks.to_string()));
-        }
+        answer.extend(
+            control
+                .recorder()
+                .into_iter()
+                .flat_map(|recorder| recorder.status(settings)),
+        );
         if settings.options.writes_file() {
             answer.push(("file", settings.options.output.file.to_string()));
         }

@@ -8,8 +8,8 @@ use trodden_profile::spool::identity::Draw;
 use crate::jvm::Jni;
 use crate::jvm::guard::guard;
 use crate::log::{error, info, warning};
+use crate::recorders::UnderWay;
 use crate::session::agent::Agent;
-use crate::session::dump::UnderWay;
 use crate::session::{control, spool};
 
 /// Name of the thread that waits, as debuggers show it.

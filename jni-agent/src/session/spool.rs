@@ -18,8 +18,9 @@ use trodden_profile::{MergeError, Profile, SubtractError, WriteError, subtract};
 
 use crate::jvm::Jni;
 use crate::log::{error, info, warning};
+use crate::recorders::UnderWay;
 use crate::session::agent::{Agent, Control, unix_millis};
-use crate::session::dump::{DumpError, UnderWay, add_source, dump, file_name, find_unmatched, save, totals};
+use crate::session::dump::{DumpError, add_source, dump, file_name, find_unmatched, save, totals};
 use crate::session::patterns::Unmatched;
 
 /// Milliseconds of a day of UTC.

@@ -354,11 +354,6 @@ impl Windows {
         let now = self.time.now();
         self.graphs.iter_mut().for_each(|graph| graph.reset(blocks, now));
     }
-
-    /// Forgets all graphs: another configuration has others.
-    pub fn forget(&mut self) {
-        *self = Windows::default();
-    }
 }
 
 #[cfg(test)]
