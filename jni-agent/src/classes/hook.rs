@@ -1,9 +1,11 @@
 //! The class file load hook's work: bytes in, bytes with probes out.
 
+use std::sync::Arc;
+
 use trodden_instrumenter::{ClassIds, Preparation, Prepared, SkipReason};
 use trodden_profile::Skipped;
 
-use crate::classes::registry::{Besides, Registry};
+use crate::classes::registry::{Registry, Slots};
 use crate::jvm::guard::catch;
 use crate::log::debug;
 use crate::settings::Settings;
@@ -170,13 +172,7 @@ fn with_graphs(
         .map(|graph| (graph.first, graph.dense))
         .collect();
     let (ids, new) = registry
-        .ids_with(
-            prepared.map(),
-            Besides {
-                graphs: Some(graphs),
-                ..Besides::default()
-            },
-        )
+        .ids_with(prepared.map(), Slots::Graphs(Arc::new(graphs)))
         .map_err(|e| e.to_string())?;
     if new {
         let window = settings.options.structural.window;
@@ -198,8 +194,6 @@ pub fn whole_class(name: &str, reason: &str) -> Skipped {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use trodden_instrumenter::Guide;
     use trodden_profile::options::{AgentCommand, Effect, options};
@@ -254,7 +248,10 @@ mod tests {
         assert_ne!(before, after);
         let classes = registry.classes();
         assert_eq!(classes.len(), 2);
-        assert!(classes[1].ids.first_counter >= classes[0].ids.first_counter.plus(classes[0].layout.slots));
+        let Slots::Paths(layout) = &classes[0].slots else {
+            panic!("paths are counted");
+        };
+        assert!(classes[1].ids.first_counter >= classes[0].ids.first_counter.plus(layout.slots));
         assert_ne!(classes[0].map.methods, classes[1].map.methods);
         assert_eq!(
             instrument(&settings, &registry, |_| true, Some(&map.name), bytes),

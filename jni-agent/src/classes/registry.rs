@@ -34,35 +34,38 @@ pub struct ClassEntry {
     pub map: Arc<ClassMap>,
     /// The ids in its probes.
     pub ids: ClassIds,
-    /// Where its counters are.
-    pub layout: Arc<CounterLayout>,
-    /// Where its structure graphs have their counters; only if these are profiled.
-    pub graphs: Option<Arc<GraphLayout>>,
-    /// Where its methods have their probes of coverage, and what those tell; only with such probes.
-    pub coverage: Option<Arc<ClassCoverage>>,
+    /// What its counter slots are for.
+    pub slots: Slots,
     /// Where its methods keep the path register and where their instructions went (parallel to the map's
     /// methods); kept only if frames are read. Empty: the class is as it was.
     pub code: Option<Arc<Vec<MethodCode>>>,
 }
 
-impl ClassEntry {
-    /// How many counter slots it has.
-    fn slots(&self) -> u32 {
-        match (&self.graphs, &self.coverage) {
-            (Some(graphs), _) => graphs.slots,
-            (None, Some(coverage)) => coverage.layout().1,
-            (None, None) => self.layout.slots,
-        }
-    }
+/// What the counter slots of a class are for: probes are of one kind.
+#[derive(Clone)]
+pub enum Slots {
+    /// Its paths.
+    Paths(Arc<CounterLayout>),
+    /// Its structure graphs.
+    Graphs(Arc<GraphLayout>),
+    /// Its probes of coverage.
+    Coverage(Arc<ClassCoverage>),
 }
 
-/// What probes have of a class that are not about plain paths.
-#[derive(Default)]
-pub struct Besides {
-    /// Its structure graphs.
-    pub graphs: Option<GraphLayout>,
-    /// Its probes of coverage.
-    pub coverage: Option<ClassCoverage>,
+impl Slots {
+    /// Those of a class whose paths are counted, sampled or reported.
+    pub fn paths(map: &ClassMap) -> Self {
+        Slots::Paths(Arc::new(CounterLayout::of(map)))
+    }
+
+    /// Number of slots.
+    fn number(&self) -> u32 {
+        match self {
+            Slots::Paths(layout) => layout.slots,
+            Slots::Graphs(graphs) => graphs.slots,
+            Slots::Coverage(coverage) => coverage.layout().1,
+        }
+    }
 }
 
 /// What distinguishes classes: configuration, bytes, name, and which profile of this run it is numbered by
@@ -140,14 +143,11 @@ impl Plan {
     const METHODS: u32 = i32::MAX as u32 - 1;
 
     /// Adds a class after those planned before.
-    fn add(&mut self, key: Key, map: Arc<ClassMap>, besides: Besides) -> Result<(), NoIds> {
+    fn add(&mut self, key: Key, map: Arc<ClassMap>, slots: Slots) -> Result<(), NoIds> {
         checkpoint();
-        let layout = Arc::new(CounterLayout::of(&map));
         let entry = ClassEntry {
             ids: self.next,
-            layout,
-            graphs: besides.graphs.map(Arc::new),
-            coverage: besides.coverage.map(Arc::new),
+            slots,
             code: None,
             map,
         };
@@ -163,7 +163,7 @@ impl Plan {
 fn after(entry: &ClassEntry) -> Option<ClassIds> {
     let methods = u32::try_from(entry.map.methods.len()).ok()?;
     let method = entry.ids.first_method.0.checked_add(methods)?;
-    let counter = entry.ids.first_counter.0.checked_add(entry.slots())?;
+    let counter = entry.ids.first_counter.0.checked_add(entry.slots.number())?;
     (method <= Plan::METHODS && counter <= ThreadBlocks::MOST_SLOTS).then_some(ClassIds::new(counter, method))
 }
 
@@ -278,7 +278,7 @@ impl Registry {
     /// # Errors
     /// If there are no more ids.
     pub fn ids(&self, map: &Arc<ClassMap>, guide: u64) -> Result<ClassIds, NoIds> {
-        Ok(self.register(map, Besides::default(), guide)?.0)
+        Ok(self.register(map, Slots::paths, guide)?.0)
     }
 
     /// Do a class's methods have the paths that they had before it was numbered by a profile of this run?
@@ -298,8 +298,8 @@ impl Registry {
     ///
     /// # Errors
     /// If there are no more ids.
-    pub fn ids_with(&self, map: &Arc<ClassMap>, besides: Besides) -> Result<(ClassIds, bool), NoIds> {
-        self.register(map, besides, 0)
+    pub fn ids_with(&self, map: &Arc<ClassMap>, slots: Slots) -> Result<(ClassIds, bool), NoIds> {
+        self.register(map, |_| slots, 0)
     }
 
     /// The ids of a class with probes of coverage. `make_room`: for all probes below a number; asked by one
@@ -318,14 +318,15 @@ impl Registry {
         if !end.is_some_and(make_room) {
             return Err(NoIds::NoRoom);
         }
-        let besides = Besides {
-            coverage: Some(coverage),
-            ..Besides::default()
-        };
-        Ok(self.ids_with(map, besides)?.0)
+        Ok(self.ids_with(map, Slots::Coverage(Arc::new(coverage)))?.0)
     }
 
-    fn register(&self, map: &Arc<ClassMap>, besides: Besides, guide: u64) -> Result<(ClassIds, bool), NoIds> {
+    fn register(
+        &self,
+        map: &Arc<ClassMap>,
+        slots: impl FnOnce(&ClassMap) -> Slots,
+        guide: u64,
+    ) -> Result<(ClassIds, bool), NoIds> {
         let mut inner = write(&self.inner);
         let key = (inner.current, map.sha256, map.name.clone(), guide);
         if let Some(entry) = inner.of_key(&key) {
@@ -333,7 +334,7 @@ impl Registry {
         }
         let mut plan = inner.plan()?;
         let ids = plan.next;
-        plan.add(key, Arc::clone(map), besides)?;
+        plan.add(key, Arc::clone(map), slots(map))?;
         inner.commit(plan, None);
         Ok((ids, true))
     }
@@ -353,11 +354,14 @@ impl Registry {
     pub fn adopt(&self, unit: &str, map: Profile, make_room: impl Fn(u32) -> bool) -> Result<Bases, NoIds> {
         let _alone = lock(&self.making_room);
         let covers = map.run.probe == ProbeKind::Coverage.name();
-        let coverage = |class: &ClassProfile| covers.then(|| ClassCoverage::of_map(&class.map));
-        let coverage: Vec<Option<ClassCoverage>> = map.classes.iter().map(coverage).collect();
+        let slots = |class: &ClassProfile| match covers {
+            true => Slots::Coverage(Arc::new(ClassCoverage::of_map(&class.map))),
+            false => Slots::paths(&class.map),
+        };
+        let slots: Vec<Slots> = map.classes.iter().map(slots).collect();
         if covers {
-            let probes = coverage.iter().flatten().map(|coverage| coverage.layout().1);
-            let end = { probes }.try_fold(self.counters().0, u32::checked_add);
+            let mut probes = slots.iter().map(Slots::number);
+            let end = probes.try_fold(self.counters().0, u32::checked_add);
             if !end.is_some_and(make_room) {
                 return Err(NoIds::NoRoom);
             }
@@ -377,13 +381,9 @@ impl Registry {
             conditions[class as usize].insert(method as usize, of);
         }
         let classes: Vec<Arc<ClassMap>> = map.classes.into_iter().map(|class| class.map).collect();
-        for (class, coverage) in classes.iter().zip(coverage) {
+        for (class, slots) in classes.iter().zip(slots) {
             let key = (inner.current, class.sha256, class.name.clone(), 0);
-            let besides = Besides {
-                coverage,
-                ..Besides::default()
-            };
-            plan.add(key, Arc::clone(class), besides)?;
+            plan.add(key, Arc::clone(class), slots)?;
         }
         inner.commit(plan, Some((unit.to_owned(), bases, skipped)));
         for (class, methods) in classes.iter().zip(conditions) {
@@ -683,17 +683,20 @@ mod tests {
             plan(u32::MAX, u32::MAX),
         ] {
             assert_eq!(
-                last.add(key.clone(), shapes(), Besides::default()),
+                last.add(key.clone(), shapes(), Slots::paths(&shapes())),
                 Err(NoIds::Exhausted)
             );
         }
-        assert_eq!(plan(0, 0).add(key.clone(), shapes(), Besides::default()), Ok(()));
+        assert_eq!(
+            plan(0, 0).add(key.clone(), shapes(), Slots::paths(&shapes())),
+            Ok(())
+        );
         let small = Plan {
             slots: 1,
             ..plan(0, 0)
         };
         assert_eq!(
-            { small }.add(key, shapes(), Besides::default()),
+            { small }.add(key, shapes(), Slots::paths(&shapes())),
             Err(NoIds::Exhausted)
         );
     }

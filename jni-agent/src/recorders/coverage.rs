@@ -7,7 +7,7 @@ use trodden_instrumenter::MethodId;
 use trodden_profile::{Covered, MethodCounts, MethodCovered};
 
 use super::{BeginError, Idle, OnTick, ReadError, Reading, Recorder, Totals, totals};
-use crate::classes::registry::ClassEntry;
+use crate::classes::registry::{ClassEntry, Slots};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::sampling::collector::classes;
@@ -57,7 +57,9 @@ fn covered(reading: &Reading<'_>, first_methods: &[MethodId]) -> Result<Covered,
         let Some(entry) = entries.get(first_method) else {
             continue;
         };
-        let Some(coverage) = &entry.coverage else { continue };
+        let Slots::Coverage(coverage) = &entry.slots else {
+            continue;
+        };
         let firsts = coverage.layout().0;
         let plans = coverage.methods.iter().zip(firsts).zip(&entry.map.methods);
         for (method, ((plan, first), map)) in (0u32..).zip(plans) {
