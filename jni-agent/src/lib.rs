@@ -23,7 +23,7 @@
 //! | `jvm` | the thin layer over JNI and JVMTI, and the policy for panics |
 //! | `locks`, `log` | locks that stay usable after a panic; messages |
 //!
-//! A room uses only rooms below it in this table. `tests/rooms.rs` has the arrows, and checks them.
+//! A room uses only rooms below it in this table. `tests/rooms` has the arrows, and checks them.
 //!
 //! The only crate of the workspace with `unsafe` code: all of it is in `jvm`, `entry`,
 //! `threads`, `cpu` and some lines of `sampling/clock.rs` and `stream/events`.

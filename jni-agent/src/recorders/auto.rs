@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use trodden_profile::RunInfo;
 
 use super::counters::Counters;
-use super::{Begin, BeginError, OnTick, ReadError, Reading, Recorder, Totals};
+use super::recorder::{Begin, BeginError, OnTick, ReadError, Reading, Recorder, Totals};
 use crate::controller::{Controller, Ledger, complete};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};

@@ -7,8 +7,10 @@ use trodden_instrumenter::CounterSlot;
 use trodden_profile::options::{CutPaths, OpenPaths};
 use trodden_profile::{ClassProfile, RunInfo, facts};
 
+use super::recorder::{
+    BeginError, OnTick, ReadError, Reading, Recorder, Totals, UnderWay, has_blocks, totals,
+};
 use super::renumbering::{Renumbering, as_one};
-use super::{BeginError, OnTick, ReadError, Reading, Recorder, Totals, UnderWay, has_blocks, totals};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use trodden_instrumenter::MethodId;
 use trodden_profile::{Covered, MethodCounts, MethodCovered};
 
-use super::{BeginError, Idle, OnTick, ReadError, Reading, Recorder, Totals, totals};
+use super::recorder::{BeginError, Idle, OnTick, ReadError, Reading, Recorder, Totals, totals};
 use crate::classes::registry::{ClassEntry, Slots};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};

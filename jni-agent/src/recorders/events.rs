@@ -11,7 +11,7 @@ use jvmti_bindings::sys::jvmti::{
 use trodden_analyses::stream::Pipeline;
 use trodden_profile::{RunInfo, facts};
 
-use super::{Begin, BeginError, Idle, OnTick, ReadError, Reading, Recorder, Totals, has_blocks};
+use super::recorder::{Begin, BeginError, Idle, OnTick, ReadError, Reading, Recorder, Totals, has_blocks};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;

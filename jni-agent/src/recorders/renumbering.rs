@@ -2,7 +2,7 @@
 
 use trodden_profile::{ClassProfile, Profile, facts, merge};
 
-use super::{ReadError, Totals};
+use super::recorder::{ReadError, Totals};
 use crate::controller::Renumber;
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use trodden_profile::{RunInfo, facts};
 
-use super::{BeginError, OnTick, ReadError, Reading, Recorder, Totals, totals};
+use super::recorder::{BeginError, OnTick, ReadError, Reading, Recorder, Totals, totals};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;

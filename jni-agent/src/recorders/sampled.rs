@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use trodden_profile::options::Schedule;
 use trodden_profile::{RunInfo, facts};
 
+use super::recorder::{BeginError, OnTick, ReadError, Reading, Recorder, Totals, totals};
 use super::renumbering::{Renumbering, as_one};
-use super::{BeginError, OnTick, ReadError, Reading, Recorder, Totals, totals};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use trodden_profile::{MethodCounts, facts};
 
-use super::{Begin, BeginError, OnTick, ReadError, Reading, Recorder, Totals, has_blocks, totals};
+use super::recorder::{Begin, BeginError, OnTick, ReadError, Reading, Recorder, Totals, has_blocks, totals};
 use crate::controller::{Controller, Ledger, complete};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};

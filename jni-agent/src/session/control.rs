@@ -16,11 +16,12 @@ use crate::classes::retransform::Restored;
 use crate::jvm::Jni;
 use crate::log::{error, info, warning};
 use crate::recorders::{ReadError, UnderWay};
-use crate::session::agent::{Agent, Control, StartError};
+use crate::session::agent::{Agent, Control, Drawn};
 use crate::session::dump::{dump, file_name, totals};
-use crate::session::fleet::{Drawn, draw_of, watch};
+use crate::session::fleet::{draw_of, watch};
 use crate::session::lease;
 use crate::session::spool::{Spooler, check_places, finish, turn};
+use crate::session::start::StartError;
 use crate::settings::{Settings, apply_log_options};
 
 /// Name and value lines of an answer.

@@ -17,18 +17,6 @@ const THREAD_NAME: &str = "Trodden fleet";
 /// Longest time to sleep at once: the system's clock may be set, and a computer may have slept.
 const NAP: Duration = Duration::from_secs(60);
 
-/// What was drawn last.
-#[derive(Clone, Debug, Default)]
-pub struct Drawn {
-    /// The draw, if there is one: `1/100`.
-    pub of: Option<String>,
-    /// Is this host in?
-    pub yes: bool,
-    /// Number of the last command that started or stopped profiling: who waits for the next draw does so for
-    /// that command.
-    pub command: u64,
-}
-
 /// The draw that the options ask for.
 pub fn draw_of(options: &ProfileOptions) -> Option<Draw> {
     let fleet = options.fleet.fleet.filter(|_| options.spools())?;
