@@ -43,7 +43,9 @@ pub fn instrument(
         return None;
     }
     if let Some(name) = name.filter(|name| run_by_shim(settings, name)) {
-        registry.skip([whole_class(name, "run by Trodden's own probes")]);
+        registry
+            .left_alone
+            .add([whole_class(name, "run by Trodden's own probes")]);
         return None;
     }
     match catch("the class file load hook", || {
@@ -53,7 +55,7 @@ pub fn instrument(
         Ok(Err(reason)) | Err(reason) => {
             let name = name.unwrap_or("(class without a name)");
             debug!("{name} stays as it is: {reason}");
-            registry.skip([whole_class(name, &reason)]);
+            registry.left_alone.add([whole_class(name, &reason)]);
             None
         }
     }
@@ -90,9 +92,11 @@ fn rewrite(
         Preparation::Unchanged { skipped } => {
             let counts_itself = |s: &Skipped| {
                 s.reason == SkipReason::AlreadyInstrumented.text()
-                    && (registry.counts_itself(&s.class) || is_runtime(&s.class))
+                    && (registry.outputs.have(&s.class) || is_runtime(&s.class))
             };
-            registry.skip(skipped.into_iter().filter(|s| !counts_itself(s)));
+            registry
+                .left_alone
+                .add(skipped.into_iter().filter(|s| !counts_itself(s)));
             Ok(None)
         }
         Preparation::Ready(prepared) => {
@@ -107,13 +111,13 @@ fn rewrite(
                 (None, None) => registry.ids(prepared.map(), guide).map_err(|e| e.to_string())?,
             };
             registry.originals.keep(prepared.map(), bytes);
-            registry.skip(prepared.skipped().iter().cloned());
+            registry.left_alone.add(prepared.skipped().iter().cloned());
             if settings.options.has_events_of_jvm() {
                 // Now its methods have their numbers, and that is all.
                 registry.set_code(prepared.map(), Vec::new());
                 return Ok(None);
             }
-            if let Some(silent) = registry.silent(ids) {
+            if let Some(silent) = registry.silenced.of(ids) {
                 let counts = |method: usize| !silent.get(method).copied().unwrap_or(false);
                 let any = (0..prepared.map().methods.len()).any(counts);
                 return Ok(any.then(|| emit(settings, registry, &prepared, ids, counts)));
@@ -217,7 +221,7 @@ mod tests {
             ),
             None
         );
-        let skipped = registry.skipped();
+        let skipped = registry.left_alone.list();
         assert_eq!(skipped.len(), 1);
         assert_eq!(skipped[0].class, "a/B");
         assert!(skipped[0].reason.contains("offset"), "{}", skipped[0].reason);
@@ -271,7 +275,7 @@ mod tests {
                 None
             );
         }
-        assert_eq!(registry.skipped(), []);
+        assert_eq!(registry.left_alone.list(), []);
         let entry = registry.only_class_named("Shapes").unwrap();
         assert!(entry.map.methods.iter().any(|m| m.name == "<init>"));
         // Empty: its instructions are where they were.
@@ -341,6 +345,6 @@ mod tests {
             ),
             None
         );
-        assert_eq!(registry.skipped().len(), 1);
+        assert_eq!(registry.left_alone.list().len(), 1);
     }
 }

@@ -6,26 +6,22 @@
 //! disagree: the registry is *damaged*, gives out no more ids, and shows what was there before. See
 //! `jvm/guard.rs` for what a panic becomes.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
-use trodden_instrumenter::{
-    ClassCoverage, ClassIds, CounterSlot, MethodCode, MethodId, ProbeKind, SkipReason,
-};
+use trodden_instrumenter::{ClassCoverage, ClassIds, CounterSlot, MethodCode, ProbeKind};
 use trodden_profile::structural::GraphLayout;
-use trodden_profile::{
-    ClassMap, ClassProfile, CounterLayout, MethodConditions, Profile, Skipped, facts, same_paths,
-};
+use trodden_profile::{ClassMap, ClassProfile, CounterLayout, MethodConditions, Profile, facts, same_paths};
 
+use crate::classes::left_alone::LeftAlone;
 use crate::classes::originals::Originals;
+use crate::classes::outputs::{Bases, Outputs};
+use crate::classes::silenced::Silenced;
 use crate::locks::{lock, read, write};
 use crate::threads::blocks::{ThreadBlock, ThreadBlocks};
-
-/// Where the slots and the methods begin of an output of `trodden instrument`.
-pub type Bases = ClassIds;
 
 /// One registered class.
 #[derive(Clone)]
@@ -79,6 +75,12 @@ pub struct Registry {
     inner: RwLock<Inner>,
     /// Their bytes.
     pub originals: Originals,
+    /// Methods that go without probes for the time being.
+    pub silenced: Silenced,
+    /// What stays as it is.
+    pub left_alone: LeftAlone,
+    /// Code that counts by itself.
+    pub outputs: Outputs,
     /// Held while room is made for the probes of a class.
     making_room: Mutex<()>,
     /// Grows when instructions of a class may be at other places than before.
@@ -95,17 +97,6 @@ struct Inner {
     /// Indexes into `classes`.
     by_key: FxHashMap<Key, usize>,
     by_name: FxHashMap<String, Vec<usize>>,
-    skipped: BTreeSet<Skipped>,
-    /// By a class's first method: which of its methods go without probes for the time being.
-    silent: FxHashMap<MethodId, Arc<[bool]>>,
-    /// Names of all classes that ever were in it.
-    silenced: FxHashSet<String>,
-    /// Outputs of `trodden instrument` in use: where their slots and methods begin.
-    units: FxHashMap<String, Bases>,
-    /// Is there an output whose probes count no paths that an exception cuts off?
-    without_cut_paths: bool,
-    /// Names of their classes.
-    ahead: FxHashSet<String>,
     /// One behind the last slot that threads have; by default that of the largest blocks.
     slots: Option<u32>,
     /// A commit is under way, or one panicked: there were so many classes before it.
@@ -187,9 +178,8 @@ impl Inner {
         }
     }
 
-    /// Adds what was planned. `unit`: an output of `trodden instrument`, with the entries of `skipped` that
-    /// hold from now on.
-    fn commit(&mut self, plan: Plan, unit: Option<(String, Bases, BTreeSet<Skipped>)>) {
+    /// Adds what was planned.
+    fn commit(&mut self, plan: Plan) {
         // Here, too, all that can fail comes first.
         let configuration = self.current;
         let names: Vec<String> = plan
@@ -197,15 +187,12 @@ impl Inner {
             .iter()
             .map(|(_, entry)| entry.map.name.clone())
             .collect();
-        let ahead: Vec<String> = unit.as_ref().map(|_| names.clone()).unwrap_or_default();
         self.classes.reserve(names.len());
         self.by_key.reserve(names.len());
         self.by_name.reserve(names.len());
         for name in &names {
             self.by_name.entry(name.clone()).or_default().reserve(1);
         }
-        self.ahead.reserve(ahead.len());
-        self.units.reserve(1);
         checkpoint();
         self.commits = Some(self.classes.len());
         for ((key, entry), name) in plan.classes.into_iter().zip(names) {
@@ -216,12 +203,7 @@ impl Inner {
             checkpoint();
             self.by_name.entry(name).or_default().push(index);
         }
-        self.ahead.extend(ahead);
         checkpoint();
-        if let Some((unit, bases, skipped)) = unit {
-            self.units.insert(unit, bases);
-            self.skipped = skipped;
-        }
         self.commits = None;
     }
 
@@ -262,7 +244,7 @@ impl Registry {
         let changed = index != inner.current;
         inner.current = index;
         if changed {
-            inner.skipped.clear();
+            self.left_alone.clear();
         }
         changed
     }
@@ -335,13 +317,8 @@ impl Registry {
         let mut plan = inner.plan()?;
         let ids = plan.next;
         plan.add(key, Arc::clone(map), slots(map))?;
-        inner.commit(plan, None);
+        inner.commit(plan);
         Ok((ids, true))
-    }
-
-    /// Where an output of `trodden instrument` begins, if it is in use.
-    pub fn unit(&self, unit: &str) -> Option<Bases> {
-        self.read().units.get(unit).copied()
     }
 
     /// Takes in the classes of an output of `trodden instrument`, which have their numbers already: counted
@@ -369,12 +346,6 @@ impl Registry {
         let mut inner = write(&self.inner);
         let mut plan = inner.plan()?;
         let bases = plan.next;
-        let names: HashSet<&str> = map.classes.iter().map(|class| class.map.name.as_str()).collect();
-        let instrumented = SkipReason::AlreadyInstrumented.text();
-        // The agent came by first, and did not know yet that they count by themselves.
-        let left = |s: &&Skipped| s.reason != instrumented || !names.contains(s.class.as_str());
-        let mut skipped: BTreeSet<Skipped> = inner.skipped.iter().filter(left).cloned().collect();
-        skipped.extend(map.skipped);
         let mut conditions: Vec<BTreeMap<usize, MethodConditions>> = Vec::new();
         conditions.resize_with(map.classes.len(), BTreeMap::new);
         for ((class, method), of) in map.conditions {
@@ -385,23 +356,19 @@ impl Registry {
             let key = (inner.current, class.sha256, class.name.clone(), 0);
             plan.add(key, Arc::clone(class), slots)?;
         }
-        inner.commit(plan, Some((unit.to_owned(), bases, skipped)));
+        inner.commit(plan);
+        drop(inner);
+        let names: HashSet<&str> = classes.iter().map(|class| class.name.as_str()).collect();
+        self.left_alone.forget_instrumented(&names);
+        self.left_alone.add(map.skipped);
+        let cut_paths = map.run.facts.get(facts::CUT_PATHS);
+        let counts_cut_paths = cut_paths.is_some_and(|value| value == "count");
+        let names = names.into_iter().map(str::to_owned);
+        self.outputs.add(unit, bases, names, counts_cut_paths);
         for (class, methods) in classes.iter().zip(conditions) {
             self.originals.adopt(class, methods);
         }
-        let cut_paths = map.run.facts.get(facts::CUT_PATHS);
-        inner.without_cut_paths |= cut_paths.is_none_or(|value| value != "count");
         Ok(bases)
-    }
-
-    /// Do all outputs of `trodden instrument` that are in use count paths that an exception cuts off?
-    pub fn units_count_cut_paths(&self) -> bool {
-        !self.read().without_cut_paths
-    }
-
-    /// Number of outputs of `trodden instrument` in use.
-    pub fn units(&self) -> usize {
-        self.read().units.len()
     }
 
     /// Keeps where a class's methods have their path register.
@@ -416,21 +383,7 @@ impl Registry {
 
     /// Another number than before: what was known of places in code may be wrong.
     pub fn moves(&self) -> u64 {
-        self.moves.load(Ordering::Relaxed)
-    }
-
-    /// Notes what is left alone.
-    pub fn skip(&self, skipped: impl IntoIterator<Item = Skipped>) {
-        let mut skipped = skipped.into_iter().peekable();
-        if skipped.peek().is_some() {
-            let mut inner = write(&self.inner);
-            inner.skipped.extend(skipped);
-        }
-    }
-
-    /// What is left alone in the current configuration, sorted.
-    pub fn skipped(&self) -> Vec<Skipped> {
-        self.read().skipped.iter().cloned().collect()
+        self.moves.load(Ordering::Relaxed) + self.silenced.changes()
     }
 
     /// The classes of the current configuration.
@@ -471,32 +424,6 @@ impl Registry {
         self.read().current_named(name).next().is_some()
     }
 
-    /// Says which methods of a class go without probes the next time it is loaded or retransformed; by
-    /// position in the path map.
-    pub fn silence(&self, name: &str, ids: ClassIds, methods: Arc<[bool]>) {
-        let mut inner = write(&self.inner);
-        inner.silenced.insert(name.to_owned());
-        inner.silent.insert(ids.first_method, methods);
-        self.moves.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Which methods of a class go without probes, if any was ever silenced.
-    pub fn silent(&self, ids: ClassIds) -> Option<Arc<[bool]>> {
-        self.read().silent.get(&ids.first_method).cloned()
-    }
-
-    /// Did a class of this name ever lose probes?
-    pub fn was_silenced(&self, name: &str) -> bool {
-        self.read().silenced.contains(name)
-    }
-
-    /// All methods are to have probes again.
-    pub fn silence_none(&self) {
-        let mut inner = write(&self.inner);
-        inner.silent.clear();
-        self.moves.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// The first counter slot that is not given out, in any configuration.
     pub fn counters(&self) -> CounterSlot {
         self.read().next().first_counter
@@ -506,11 +433,6 @@ impl Registry {
     pub fn sizes(&self) -> (usize, u32) {
         let inner = self.read();
         (inner.classes().len(), inner.next().first_method.0)
-    }
-
-    /// Do classes of this name count by themselves, instrumented ahead?
-    pub fn counts_itself(&self, name: &str) -> bool {
-        self.read().ahead.contains(name)
     }
 
     /// Names of all classes that were ever instrumented.
@@ -550,7 +472,8 @@ impl MethodLookup for Registry {
 mod tests {
     use std::cell::Cell;
 
-    use trodden_instrumenter::{InstrumentOptions, Instrumenter, Preparation, ProbeKind};
+    use trodden_instrumenter::{InstrumentOptions, Instrumenter, Preparation, ProbeKind, SkipReason};
+    use trodden_profile::Skipped;
 
     use super::*;
     use crate::jvm::guard::catch;
@@ -623,7 +546,7 @@ mod tests {
                     break;
                 }
                 assert_eq!(registry.classes().len(), before);
-                assert_eq!(registry.unit("one"), None);
+                assert_eq!(registry.outputs.bases("one"), None);
                 assert!(!registry.has_class_named("a/B") && !registry.has_class_named("x/Y"));
                 // What was known stays known.
                 assert_eq!(registry.ids(&shapes, 0).unwrap(), registry.classes()[0].ids);
@@ -738,19 +661,20 @@ mod tests {
             method: None,
             reason: reason.text().to_owned(),
         };
-        registry.skip([
+        registry.left_alone.add([
             skipped("x/Y", SkipReason::AlreadyInstrumented),
             skipped("x/Z", SkipReason::AlreadyInstrumented),
             skipped("x/Y", SkipReason::TooManyPaths),
         ]);
-        assert_eq!(registry.unit("one"), None);
+        assert_eq!(registry.outputs.bases("one"), None);
         let bases = registry.adopt("one", output(&["x/Y", "x/X"]), |_| true).unwrap();
-        assert_eq!(registry.unit("one"), Some(bases));
+        assert_eq!(registry.outputs.bases("one"), Some(bases));
         assert_eq!(registry.classes().len(), 3);
-        assert!(registry.counts_itself("x/Y") && !registry.counts_itself("x/Z"));
+        assert!(registry.outputs.have("x/Y") && !registry.outputs.have("x/Z"));
         // What counts by itself is not left alone any more.
         let left: Vec<_> = registry
-            .skipped()
+            .left_alone
+            .list()
             .into_iter()
             .map(|s| (s.class, s.reason))
             .collect();

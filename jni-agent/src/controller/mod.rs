@@ -357,7 +357,8 @@ impl Controller {
                 state.ready = None;
                 self.host
                     .registry
-                    .silence(&state.name, class.ids, Arc::from(state.silent.as_slice()));
+                    .silenced
+                    .add(&state.name, class.ids, Arc::from(state.silent.as_slice()));
                 names.insert(state.name.clone());
             }
         }
@@ -421,7 +422,8 @@ impl Controller {
                 state.counted = methods.map(|position| now.total(&class, position)).sum();
                 self.host
                     .registry
-                    .silence(&state.name, class.ids, Arc::from(state.silent.as_slice()));
+                    .silenced
+                    .add(&state.name, class.ids, Arc::from(state.silent.as_slice()));
                 names.insert(state.name.clone());
             }
         }

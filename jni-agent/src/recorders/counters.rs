@@ -72,7 +72,7 @@ impl Counters {
         let (mut counts, open) = exact_counts(host, settings, shim, jni, under_way == UnderWay::Open)?;
         counts.without_died = under_way == UnderWay::Nothing;
         let cut = match settings.ahead {
-            true => host.registry.units_count_cut_paths(),
+            true => host.registry.outputs.count_cut_paths(),
             false => settings.options.counts_cut_paths(),
         };
         let cut = if cut { CutPaths::Count } else { CutPaths::Skip };

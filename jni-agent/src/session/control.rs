@@ -274,7 +274,7 @@ fn status(agent: &Agent, control: &Control) -> Answer {
     }
     if let Some(settings) = &control.settings {
         let (classes, methods) = agent.host.registry.sizes();
-        let skipped = agent.host.registry.skipped();
+        let skipped = agent.host.registry.left_alone.list();
         let left_alone = skipped.iter().filter(|s| !s.has_probes()).count();
         answer.push(("probe", settings.probe_name().to_owned()));
         answer.push(("seconds", format!("{:.3}", control.seconds())));

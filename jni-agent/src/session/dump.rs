@@ -122,7 +122,7 @@ pub fn totals(
         under_way,
     })?;
     profile.run.facts.set(facts::PANICS, panics());
-    profile.skipped = agent.host.registry.skipped();
+    profile.skipped = agent.host.registry.left_alone.list();
     if let Some(first_methods) = first_methods {
         let methods: Vec<usize> = profile
             .classes
@@ -186,7 +186,7 @@ pub fn run_info(agent: &Agent, control: &Control, settings: &Settings) -> RunInf
     facts.set(facts::CPUS, cpus as u64);
     facts.set(facts::PID, std::process::id());
     facts.set(facts::ATTACHED, agent.host.late.to_string());
-    let units = agent.host.registry.units();
+    let units = agent.host.registry.outputs.number();
     if units > 0 {
         facts.set(facts::INSTRUMENTED_AHEAD, units as u64);
     }

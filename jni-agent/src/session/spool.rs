@@ -18,7 +18,7 @@ use trodden_profile::{MergeError, Profile, SubtractError, WriteError, subtract};
 
 use crate::jvm::Jni;
 use crate::log::{error, info, warning};
-use crate::recorders::UnderWay;
+use crate::recorders::{ReadError, UnderWay};
 use crate::session::agent::{Agent, Control, unix_millis};
 use crate::session::dump::{DumpError, add_source, dump, file_name, find_unmatched, save, totals};
 use crate::session::patterns::Unmatched;
@@ -386,7 +386,7 @@ pub fn finish(
         });
     };
     let Some(settings) = control.settings.clone() else {
-        return Err(DumpError::Nothing);
+        return Err(ReadError::Nothing.into());
     };
     let unmatched = find_unmatched(agent, jni, control, &settings);
     let now = totals(agent, jni, control, under_way)?;

@@ -67,7 +67,7 @@ impl Agent {
                 ended: control.ended,
                 ..Control::default()
             };
-            self.host.registry.silence_none();
+            self.host.registry.silenced.clear();
             self.cpu.reset();
         }
         self.recording.forget_methods();
@@ -174,7 +174,7 @@ impl Agent {
         if let Some(recorder) = control.recorder() {
             recorder.stop(&self.host);
         }
-        self.host.registry.silence_none();
+        self.host.registry.silenced.clear();
         let names = self.host.registry.names();
         let restored = match unchanged {
             true => Restored::default(),
