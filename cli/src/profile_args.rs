@@ -5,8 +5,8 @@ use std::time::Duration;
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use trodden_profile::options::{
-    self, Action, AgentCommand, FileFormat, GROUPS, Level, OptionEntry, OptionError, Probe, ProfileOptions,
-    option_named,
+    self, Action, AgentCommand, FileFormat, GROUPS, Level, OptionEntry, OptionError, OptionGroup, Probe,
+    ProfileOptions, option_named,
 };
 
 use crate::error::CliError;
@@ -32,6 +32,11 @@ impl ProfileArgs {
         let options = ProfileOptions::from_pairs(&self.pairs).map_err(|e| usage(&e))?;
         check_ending(&options)?;
         Ok(options)
+    }
+
+    /// The options of a replay.
+    pub fn for_replay(&self) -> Result<ProfileOptions, CliError> {
+        ProfileOptions::for_replay(&self.pairs).map_err(|e| usage(&e))
     }
 
     /// With the file that `-o` names.
@@ -157,12 +162,11 @@ fn on_command_line(text: &str) -> String {
     words.join(" ")
 }
 
-fn argument(option: &'static OptionEntry, heading: &'static str) -> Arg {
+fn argument(option: &'static OptionEntry, group: &'static OptionGroup) -> Arg {
     let arg = Arg::new(option.name)
         .long(option.name)
-        .aliases(option.aliases)
-        .help(help(option))
-        .help_heading(heading)
+        .help(help(option, group))
+        .help_heading(group.heading)
         .action(ArgAction::Append)
         .value_parser(ValueParser::string())
         .value_name(option.value)
@@ -176,20 +180,28 @@ fn argument(option: &'static OptionEntry, heading: &'static str) -> Arg {
     }
 }
 
-/// One option's help: its meaning, where it applies, and its default.
-fn help(option: &OptionEntry) -> String {
-    let scope = option
-        .scope()
-        .map(|scope| format!(" (for {})", on_command_line(&scope)));
-    let scope = scope.unwrap_or_default();
-    format!("{}{scope} [default: {}]", option.help, option.default)
+/// One option's help: what it is, where it means something, and what holds without it.
+fn help(option: &OptionEntry, group: &OptionGroup) -> String {
+    let scope = option.scope().filter(|_| !says_scope(group));
+    let scope = scope.map(|scope| format!(" (for {})", on_command_line(&scope)));
+    let default = match option.default {
+        "none" => String::new(),
+        default => format!(" [default: {default}]"),
+    };
+    format!("{}{}{default}", option.help, scope.unwrap_or_default())
+}
+
+/// Is the group of one kind of profile, as its heading says?
+fn says_scope(group: &OptionGroup) -> bool {
+    let scopes: Vec<String> = group.entries.iter().filter_map(OptionEntry::scope).collect();
+    scopes.len() > 1 && scopes.windows(2).all(|two| two[0] == two[1])
 }
 
 impl Args for ProfileArgs {
     fn augment_args(command: Command) -> Command {
         command.args(GROUPS.iter().flat_map(|group| {
             let entries = group.entries.iter();
-            entries.map(|option| argument(option, group.heading))
+            entries.map(move |option| argument(option, group))
         }))
     }
 
@@ -219,16 +231,24 @@ impl FromArgMatches for ProfileArgs {
 /// The help of a subcommand that records: the basic options, the names of the others by group, and those for
 /// research only in `--help-all`. `own`: options of the subcommand itself that are shown there too.
 pub fn short_help(command: Command, all: bool, own: &[&str]) -> Command {
+    let command = hide(command, |option| !option.is_recorded());
     if all {
         return command;
     }
-    let hidden = options::options().filter(|option| option.level != Level::Basic);
-    let hidden = hidden.map(|option| option.name).chain(own.iter().copied());
     let more = format!("{}\n\n{}", more_options(own), after_help(&command));
-    let command = hidden.fold(command, |command, name| {
+    let command = hide(command, |option| option.level != Level::Basic);
+    let command = own.iter().fold(command, |command, name| {
         command.mut_arg(name, |arg| arg.hide(true))
     });
     command.after_help(more)
+}
+
+/// The command without the help of some options. They are taken, so that a message says where they belong.
+fn hide(command: Command, hidden: impl Fn(&OptionEntry) -> bool) -> Command {
+    let hidden = options::options().filter(|option| hidden(option));
+    hidden.fold(command, |command, option| {
+        command.mut_arg(option.name, |arg| arg.hide(true))
+    })
 }
 
 /// Gives every command `--help-all`; it is listed where a plain `--help` leaves something out.
@@ -252,10 +272,7 @@ pub fn with_help_all(mut command: Command) -> Command {
 
 /// The help of a replay: all options that it takes, and no other one.
 pub fn replay_help(command: Command) -> Command {
-    let hidden = options::options().filter(|option| !option.replay);
-    hidden.fold(command, |command, option| {
-        command.mut_arg(option.name, |arg| arg.hide(true))
-    })
+    hide(command, |option| !option.is_replayed())
 }
 
 fn after_help(command: &Command) -> String {
@@ -303,14 +320,12 @@ mod tests {
                 "error: --weight is for --profile contexts; use it with --profile contexts, or leave it out",
             ),
             (
-                ("burst-events", "jvm"),
-                "error: --burst-events is for bursts by the clock, such as --burst \
-                 static:50ms:2ms; use it with --profile contexts --burst static:50ms:2ms, or leave it out",
+                ("k", "5"),
+                "error: --k is for --profile kpaths; use it with --profile kpaths, or leave it out",
             ),
             (
-                ("renumber", "1s"),
-                "error: --renumber is for plain paths with --probe counters, or --probe yieldpoint and a schedule of \
-                 spans; use it with --probe counters, or leave it out",
+                ("starts", "headers"),
+                "error: option 'starts': 'headers' is research on event streams and taken by 'trodden replay' only",
             ),
         ] {
             let args = ProfileArgs {

@@ -36,8 +36,8 @@ const STEP: u64 = 1 << 20;
 
 /// Runs `trodden replay`.
 pub fn replay(args: &ReplayArgs) -> Result<(), CliError> {
-    let options = args.profile.options()?;
-    let recording = |name: &&str| option_named(name).is_some_and(|option| !option.replay);
+    let options = args.profile.for_replay()?;
+    let recording = |name: &&str| option_named(name).is_some_and(|option| !option.is_replayed());
     if let Some(name) = args.profile.names().find(recording) {
         return Err(CliError::Usage(format!(
             "error: option '{name}' is about recording; a replay takes {}",
@@ -101,7 +101,7 @@ pub fn replay(args: &ReplayArgs) -> Result<(), CliError> {
 
 /// The options that a replay takes.
 fn taken() -> String {
-    let taken = options::options().filter(|option| option.replay);
+    let taken = options::options().filter(|option| option.is_replayed());
     let taken: Vec<String> = taken.map(|option| format!("--{}", option.name)).collect();
     taken.join(", ")
 }

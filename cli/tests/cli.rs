@@ -157,28 +157,25 @@ fn help_tells_options_and_exit_codes() {
         assert_eq!(ours, five, "{help}");
         for option in options() {
             let named = help.contains(&format!("--{}", option.name));
-            let long = ["samples", "stride", "distance", "identity"].contains(&option.name);
             assert!(
                 named || option.level == Level::Research,
                 "{}: {help}",
                 option.name
             );
-            assert!(!named || !long, "{}: {help}", option.name);
+            assert!(!named || option.is_recorded(), "{}: {help}", option.name);
         }
         assert!(help.lines().count() < 60, "{help}");
     }
     let all = help_of("run", "--help-all");
     for option in options() {
-        assert!(
-            explained(&all).contains(&format!("--{}", option.name)),
-            "{}",
-            option.name
-        );
+        let explained = explained(&all).contains(&format!("--{}", option.name));
+        assert_eq!(explained, option.is_recorded(), "{}", option.name);
     }
+    assert!(all.lines().count() < 140, "{all}");
     let replay = help_of("replay", "--help");
     for option in options() {
         let taken = explained(&replay).contains(&format!("--{}", option.name));
-        assert_eq!(taken, option.replay, "{}: {replay}", option.name);
+        assert_eq!(taken, option.is_replayed(), "{}: {replay}", option.name);
     }
 }
 
@@ -205,6 +202,16 @@ fn what_would_spoil_the_result_is_found_before_the_program_starts() {
             "use it with --probe yieldpoint, or leave it out",
         ),
         (&["--interval", "5ms"], 2, "--interval is for --probe yieldpoint"),
+        (
+            &["--profile", "subpaths", "--starts", "headers"],
+            2,
+            "taken by 'trodden replay' only",
+        ),
+        (
+            &["--profile", "contexts", "--algorithm", "bss"],
+            2,
+            "taken by 'trodden replay' only",
+        ),
         (
             &["--include", "a.*:b.*"],
             2,
@@ -261,17 +268,12 @@ fn launchers_need_neither_run_nor_two_hyphens() {
         .assert()
         .success()
         .stdout(contains("include=a.*+b.*"));
-    // Old names still work, and slips are recognized.
-    room.trodden()
-        .args(["run", "--path_limit", "5", java])
-        .assert()
-        .success()
-        .stdout(contains("path-limit=5"));
+    // Slips are recognized.
     for (args, near) in [
         (&["run", "jaav"][..], "did you mean 'java'?"),
         (&["repotr"], "report"),
         (&["run", "--incude", "x", "java"], "--include"),
-        (&["run", "--path-limt", "5", "java"], "--path-limit"),
+        (&["run", "--use-profle", "5", "java"], "--use-profile"),
     ] {
         room.trodden()
             .args(args)

@@ -165,14 +165,33 @@ struct Candidate<'a> {
     cut_paths: CutPaths,
     /// Why nothing is though it was asked for.
     without_cut_paths: Option<SkipReason>,
-    /// Its structure graphs, if the probes are about these.
-    structural: Option<Box<StructuralCode>>,
-    /// Where its probes stand, if they are about coverage.
-    coverage: Option<Box<CoveragePlan>>,
-    /// True if it was numbered by frequencies of a former run.
+    /// What the probes are about.
+    subject: Subject,
+    /// Was it numbered by frequencies of a former run?
     guided: bool,
     /// How it would be numbered without them, until it is decided; for methods that HotSpot may inline.
     unguided: Option<Box<Numbers>>,
+}
+
+/// What probes of a method are about.
+#[derive(Debug)]
+enum Subject {
+    /// Its paths.
+    Paths,
+    /// Its structure graphs.
+    Graphs(Box<StructuralCode>),
+    /// What ran: where its probes are.
+    Coverage(Box<CoveragePlan>),
+}
+
+impl Subject {
+    /// The structure graphs, if these are the subject.
+    fn graphs(&self) -> Option<&StructuralCode> {
+        match self {
+            Subject::Graphs(graphs) => Some(graphs),
+            Subject::Paths | Subject::Coverage(_) => None,
+        }
+    }
 }
 
 /// How a method is numbered, and what its probes do for that.
@@ -401,16 +420,20 @@ fn counter_layout(methods: &[Candidate], maps: &[MethodMap]) -> CounterLayout {
 }
 
 fn class_coverage(methods: &[Candidate]) -> Option<ClassCoverage> {
-    let plan = |candidate: &Candidate| candidate.coverage.as_deref().cloned();
+    let plan = |candidate: &Candidate| match &candidate.subject {
+        Subject::Coverage(plan) => Some(CoveragePlan::clone(plan)),
+        Subject::Paths | Subject::Graphs(_) => None,
+    };
     let methods: Option<Vec<CoveragePlan>> = methods.iter().map(plan).collect();
     methods.map(|methods| ClassCoverage { methods })
 }
 
 fn graph_layout(methods: &[Candidate]) -> GraphLayout {
-    GraphLayout::of(methods.iter().map(|candidate| {
-        let structural = candidate.structural.as_deref();
-        structural.map_or(&[][..], StructuralCode::paths)
-    }))
+    GraphLayout::of(
+        methods
+            .iter()
+            .map(|candidate| candidate.subject.graphs().map_or(&[][..], StructuralCode::paths)),
+    )
 }
 
 /// Data that all methods of a class being written share.
@@ -456,7 +479,7 @@ impl<'j, 'a> Job<'j, 'a> {
         let probes = ProbeInput {
             plan: &candidate.plan,
             strategy: candidate.strategy,
-            structural: candidate.structural.as_deref(),
+            structural: candidate.subject.graphs(),
             method,
             shim: self.shim,
         };

@@ -10,6 +10,7 @@
 //! | --- | --- |
 //! | `entry` | the functions that the JVM and the shim call |
 //! | `session` | state; starting, stopping; commands; ticks of the clock; the profile file |
+//! | `recorders` | one recorder per kind of probe: what it has counted, its part of each tick and of the profile |
 //! | `controller` | `probe=auto` and structural profiles: takes probes out where enough is known |
 //! | `structural` | `profile=structural`: windows of structure graphs, and what follows from them |
 //! | `stream` | streams of events, the stacks of threads that join a burst, the JVM's own events, traces |
@@ -22,7 +23,7 @@
 //! | `jvm` | the thin layer over JNI and JVMTI, and the policy for panics |
 //! | `locks`, `log` | locks that stay usable after a panic; messages |
 //!
-//! A room uses only rooms below it in this table. `tests/rooms.rs` has the arrows, and checks them.
+//! A room uses only rooms below it in this table. `tests/rooms` has the arrows, and checks them.
 //!
 //! The only crate of the workspace with `unsafe` code: all of it is in `jvm`, `entry`,
 //! `threads`, `cpu` and some lines of `sampling/clock.rs` and `stream/events`.
@@ -35,6 +36,7 @@ mod host;
 mod jvm;
 mod locks;
 mod log;
+mod recorders;
 mod sampling;
 mod session;
 mod settings;

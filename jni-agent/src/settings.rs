@@ -13,8 +13,7 @@ use trodden_instrumenter::{
 use trodden_profile::Schedule;
 use trodden_profile::events::EventKinds;
 use trodden_profile::options::{
-    Burst, CallPaths, ContextWeight, FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions, Revisits,
-    SinglePathMethods,
+    Burst, CallPaths, ContextWeight, FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions,
 };
 
 use crate::log::{self, Level, error, info, warning};
@@ -54,7 +53,7 @@ pub struct Settings {
     pub ahead: bool,
     /// Where the switches of structure graphs are, if these are profiled. Set when profiling begins.
     pub switches: Option<Switches>,
-    /// Classes that were numbered again by the run's own counts (`renumber`). Set once.
+    /// Classes that were numbered again by the run's own counts (`use-profile=own:…`). Set once.
     pub renumbered: OnceLock<Renumbered>,
 }
 
@@ -77,12 +76,10 @@ impl Settings {
         let probe = probe_kind(&options);
         let instrument = InstrumentOptions {
             filter: Filter::new(&options.code.include, &options.code.exclude)?,
-            path_limit: options.code.path_limit.into(),
-            skip_single_path_loops: options.skips_single_path_loops(),
-            single_path_methods: options.code.single_path_methods == SinglePathMethods::Probe,
+            single_path_methods: options.covers_paths(),
             cut_paths: options.counts_cut_paths(),
             open_paths: options.reads_open_paths(),
-            guide: options.code.use_profile.as_deref().map(guide).transpose()?,
+            guide: options.former_profile().map(guide).transpose()?,
             leave: options.code.memory.as_deref().and_then(leave),
             // At class load that work would be the program's: `Originals` does it when a profile is written.
             shapes: false,
@@ -174,12 +171,10 @@ impl Settings {
         window.filter(|_| self.probe == ProbeKind::Structural)
     }
 
-    /// How long bursts of the event stream are, if probes are off between them, and which of them take place.
-    pub fn bursts(&self) -> Option<(Duration, Revisits)> {
-        match self.options.stream.burst {
-            Burst::Timed { length, revisits, .. } if self.probe == ProbeKind::Events => {
-                Some((length, revisits))
-            }
+    /// How long bursts of the event stream are, if nothing is reported between them.
+    pub fn bursts(&self) -> Option<Duration> {
+        match self.options.burst {
+            Burst::Timed { length, .. } if self.probe == ProbeKind::Events => Some(length),
             _ => None,
         }
     }
@@ -254,7 +249,7 @@ impl Settings {
 
     /// Time between ticks of the clock, if one is needed.
     pub fn interval(&self) -> Option<Duration> {
-        if let Burst::Timed { interval, .. } = self.options.stream.burst
+        if let Burst::Timed { interval, .. } = self.options.burst
             && self.bursts().is_some()
         {
             Some(interval)
@@ -277,7 +272,7 @@ impl Settings {
             Some(self.options.sampling.interval)
         } else {
             let dump = self.options.dump_every();
-            let renumber = self.options.code.renumber.map(|after| after.min(LOOK));
+            let renumber = self.options.renumber_after().map(|after| after.min(LOOK));
             dump.min(renumber).or(dump).or(renumber)
         }
     }
@@ -321,7 +316,7 @@ fn leave(file: &str) -> Option<Arc<Leave>> {
 fn probes(options: &ProfileOptions) -> Result<Probes, StreamError> {
     let kinds = events(options)?;
     Ok(match probe_kind(options) {
-        ProbeKind::Events => Probes::Events(match options.stream.burst {
+        ProbeKind::Events => Probes::Events(match options.burst {
             _ if options.has_steps_of_jvm() => EventProbes::JvmSteps {
                 activations: kinds.activations,
             },
@@ -406,11 +401,11 @@ mod tests {
         assert_eq!(base, of("probe=counters,dump=1s,file=x"));
         assert_ne!(base, of("probe=yieldpoint"));
         assert_ne!(base, of("probe=counters,include=a.*"));
-        assert_ne!(base, of("probe=counters,path_limit=100"));
+        assert_ne!(base, of("profile=coverage,coverage=paths"));
         // Classes stay the same with another schedule, but its samples mean something else.
         assert_ne!(of("schedule=span:1ms:256"), of("schedule=sag:64:17"));
         assert_ne!(of("profile=kpaths"), of("profile=kpaths,file=x.trace"));
-        assert_ne!(of("profile=kpaths"), of("profile=kpaths,consumer=agent"));
+        assert_ne!(of("profile=subpaths"), of("profile=subpaths,burst=jvm:50ms:2ms"));
     }
 
     #[test]

@@ -38,7 +38,7 @@ fn loaders_are_not_asked_for_what_probes_name() {
         assert!(plain.status.success(), "{plain:?}");
         for options in [
             "probe=counters",
-            "probe=counters,cut-paths=count",
+            "profile=coverage,coverage=paths",
             "probe=yieldpoint",
             "probe=safepoint",
             "probe=auto",

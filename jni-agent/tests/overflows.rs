@@ -105,7 +105,7 @@ fn no_walk_ends_the_jvm() {
         let dir = tempfile::tempdir().expect("a folder");
         compile(&home, "Overflows", dir.path());
         for round in 0..runs {
-            let options = "profile=contexts,burst=static:3ms:1ms,burst-events=jvm";
+            let options = "profile=contexts,burst=jvm:3ms:1ms";
             let output = run(&home, dir.path(), options, ["2", "1"][round % 2]);
             let (out, err) = (
                 String::from_utf8_lossy(&output.stdout),

@@ -271,9 +271,9 @@ pub(crate) fn not_counted(run: &RunInfo) -> Option<String> {
         .facts
         .get(facts::OPEN_FRAMES_UNREAD)
         .is_some_and(|count| count > 0);
-    let cut = (!is(facts::CUT_PATHS, "count")).then_some("that an exception cut off (cut-paths=count)");
+    let cut = (!is(facts::CUT_PATHS, "count")).then_some("that an exception cut off (coverage=paths)");
     let open = match is(facts::OPEN_PATHS, "read") {
-        false => Some("that had not ended when the profile was written (open-paths=read)"),
+        false => Some("that had not ended when the profile was written"),
         true if unread => Some("not ended when the profile was written, in frames that could not be read"),
         true => None,
     };

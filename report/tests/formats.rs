@@ -107,14 +107,10 @@ fn what_is_not_counted_is_said() {
         head.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     assert!(head(&profile).contains(
-        "Not counted: paths that an exception cut off (cut-paths=count), and paths that had not ended"
+        "Not counted: paths that an exception cut off (coverage=paths), and paths that had not ended"
     ));
     profile.run.facts.set(facts::CUT_PATHS, "count");
-    assert!(
-        head(&profile).contains(
-            "Not counted: paths that had not ended when the profile was written (open-paths=read)."
-        )
-    );
+    assert!(head(&profile).contains("Not counted: paths that had not ended when the profile was written."));
     profile.run.facts.set(facts::OPEN_PATHS, "read");
     assert!(!head(&profile).contains("Not counted"), "{}", head(&profile));
     profile.run.facts.set(facts::OPEN_FRAMES_UNREAD, 2u64);

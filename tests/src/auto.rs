@@ -45,8 +45,8 @@ fn run(
     )?);
     let limit = Duration::from_secs(1200);
     let outcome = process::run(&mut java(program, jdk, &all, arguments)?, limit)?.success()?;
-    // With a short `rearm`, code is changed as often as the floor allows.
-    let expected = |line: &str| line.contains("rearm=") && line.contains("less often");
+    // With a short time until probes come back, code is changed as often as the floor allows.
+    let expected = |line: &str| line.contains("budget=") && line.contains("less often");
     if !outcome.stderr.lines().all(expected) {
         return Err(format!("standard error: {}", outcome.stderr).into());
     }
@@ -72,7 +72,7 @@ pub fn cycles(jdk: &Jdk, options: &str, threads: u32, time: Duration) -> Result<
     let (output, profile) = run(
         "Cycles",
         jdk,
-        &format!("{options},rearm=20ms"),
+        &format!("{options},budget=1%:20ms"),
         &STEADY,
         &arguments,
     )?;
@@ -110,14 +110,14 @@ pub struct Changes {
     pub put_off: u64,
 }
 
-/// Runs a program that has `copies` copies of a hot class, with `rearm=50ms`: each change of it takes long.
+/// Runs a program that has a hot class so many times, with `budget=1%:50ms`: each change of it takes long.
 ///
 /// # Errors
 /// If the program fails.
 pub fn copies(jdk: &Jdk, copies: u32, time: Duration) -> Result<Changes> {
     let arguments = [copies.to_string(), time.as_millis().to_string()];
     let arguments = arguments.each_ref().map(String::as_str);
-    let (_, profile) = run("Copies", jdk, ",rearm=50ms", &[], &arguments)?;
+    let (_, profile) = run("Copies", jdk, ",budget=1%:50ms", &[], &arguments)?;
     let millis = |name: &str| -> Result<f64> {
         let text = profile.run.facts.text(name);
         let text = text.ok_or_else(|| format!("no fact {name}"))?;

@@ -9,7 +9,7 @@ use crate::contexts::trodden;
 use crate::process::Outcome;
 
 /// A burst that begins at the start and is over when the program is.
-pub const ENDLESS: &str = "static:1000s:900s";
+pub const ENDLESS: &str = "jvm:1000s:900s";
 /// Longest time to wait for what the agent's clock does in its own time.
 const LIMIT: Duration = Duration::from_secs(600);
 

@@ -115,8 +115,8 @@ pub fn whole(profile: &Profile) -> Result<()> {
     Ok(())
 }
 
-/// Runs the program with exact counters, with live analyses on either side and from a trace, and compares all
-/// results, and that the program did what it does without the agent. `steady` picks what of its output
+/// Runs the program with exact counters, with live analyses and from a trace, and compares all
+/// that comes out, and that the program did what it does without the agent. `steady` picks what of its output
 /// is always the same. Returns the counts.
 ///
 /// # Errors
@@ -141,10 +141,10 @@ pub fn all_ways(jdk: &Jdk, arguments: &[&str], steady: fn(&str) -> &str) -> Resu
     }
     let mut forests = None;
     let mut last = counters;
-    for how in ["program", "agent", "trace"] {
+    for how in ["live", "trace"] {
         let (outcome, found) = match how {
             "trace" => recorded(jdk, arguments)?,
-            consumer => live(jdk, &format!("events,{ANALYSES},consumer={consumer}"), arguments)?,
+            _ => live(jdk, &format!("events,{ANALYSES}"), arguments)?,
         };
         same(how, outcome)?;
         whole(&found).map_err(|e| format!("{how}: {e}"))?;
@@ -165,7 +165,7 @@ pub fn all_ways(jdk: &Jdk, arguments: &[&str], steady: fn(&str) -> &str) -> Resu
         match &forests {
             None => forests = Some(sequences),
             Some(first) if *first == sequences => {}
-            Some(_) => return Err(format!("{how}: other sequences than with consumer=program").into()),
+            Some(_) => return Err(format!("{how}: other sequences than live").into()),
         }
         last = found;
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::BufReader;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -79,8 +79,64 @@ pub fn report(jdk: &Jdk, program: &str, options: &str) -> Result<(Report, String
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("out.trodden");
     run(jdk, program, &format!("profile=subpaths{options}"), &file)?;
-    let json = show(&file, &["--format", "json", "--top", "100"])?;
-    Ok((serde_json::from_str(&json)?, show(&file, &[])?))
+    said(&file)
+}
+
+fn said(file: &Path) -> Result<(Report, String)> {
+    let json = show(file, &["--format", "json", "--top", "100"])?;
+    Ok((serde_json::from_str(&json)?, show(file, &[])?))
+}
+
+/// A recorded run of a program of `stress/`, for any number of replays.
+pub struct Recorded {
+    folder: tempfile::TempDir,
+}
+
+impl Recorded {
+    /// Records it, in the order of path ends.
+    ///
+    /// # Errors
+    /// If it cannot be run.
+    pub fn new(jdk: &Jdk, program: &str) -> Result<Self> {
+        let recorded = Recorded {
+            folder: tempfile::tempdir()?,
+        };
+        run(jdk, program, "profile=subpaths", &recorded.trace())?;
+        Ok(recorded)
+    }
+
+    fn trace(&self) -> PathBuf {
+        self.folder.path().join("out.trace")
+    }
+
+    /// The profile that `trodden replay` makes of it with these options, in the syntax of the agent string.
+    ///
+    /// # Errors
+    /// If it cannot be replayed.
+    pub fn replay(&self, options: &str) -> Result<Profile> {
+        Ok(Profile::load(&self.replay_to_file(options)?)?)
+    }
+
+    /// What the report says of that profile, in JSON and as text.
+    ///
+    /// # Errors
+    /// If it cannot be replayed.
+    pub fn report(&self, options: &str) -> Result<(Report, String)> {
+        said(&self.replay_to_file(options)?)
+    }
+
+    fn replay_to_file(&self, options: &str) -> Result<PathBuf> {
+        let file = self.folder.path().join("replayed.trodden");
+        let mut command = Command::new(&artefacts::artefacts()?.cli);
+        command.arg("replay").arg(self.trace()).arg("-o").arg(&file);
+        command.args(["--profile", "subpaths"]);
+        for option in options.split(',').filter(|option| !option.is_empty()) {
+            let (name, value) = option.split_once('=').ok_or("no value")?;
+            command.args([&format!("--{name}"), value]);
+        }
+        process::run(&mut command, LIMIT)?.success()?;
+        Ok(file)
+    }
 }
 
 /// Runs a program of `stress/` under the agent with probe `events` and these options, which write to `file`.
@@ -109,28 +165,13 @@ pub fn live(jdk: &Jdk, program: &str, options: &str) -> Result<Profile> {
 /// A subpath: names of methods and numbers of blocks, from the least rotation's first on.
 pub type Blocks = Vec<(String, u32)>;
 
-/// The executions of a program of `stress/`, counted without the code that the product counts with: each
-/// subpath of these lengths with how often it was executed, from the path ends of a recorded run; the number
-/// of all blocks; and the profile that `trodden replay` makes of the same trace with these options.
+/// What a recorded program executed, counted without the code that the product counts with: each subpath of
+/// these lengths with how often it was executed, from its path ends; and the number of all blocks.
 ///
 /// # Errors
-/// If the program cannot be run, or its trace not be read.
-pub fn counted(
-    jdk: &Jdk,
-    program: &str,
-    lengths: &[usize],
-    options: &[&str],
-) -> Result<(HashMap<Blocks, u64>, u64, Profile)> {
-    let folder = tempfile::tempdir()?;
-    let trace = folder.path().join("out.trace");
-    run(jdk, program, "profile=subpaths", &trace)?;
-    let replayed = folder.path().join("out.trodden");
-    let mut command = Command::new(&artefacts::artefacts()?.cli);
-    command.arg("replay").arg(&trace).arg("-o").arg(&replayed);
-    command.args(["--profile", "subpaths"]).args(options);
-    process::run(&mut command, LIMIT)?.success()?;
-    let (counts, blocks) = brute_force(&trace, lengths)?;
-    Ok((counts, blocks, Profile::load(&replayed)?))
+/// If the trace cannot be read.
+pub fn counted(recorded: &Recorded, lengths: &[usize]) -> Result<(HashMap<Blocks, u64>, u64)> {
+    brute_force(&recorded.trace(), lengths)
 }
 
 fn brute_force(trace: &Path, lengths: &[usize]) -> Result<(HashMap<Blocks, u64>, u64)> {

@@ -70,8 +70,8 @@ impl ContextOptions {
             algorithm: options.contexts.algorithm,
             thresholds: Thresholds::new(phi, epsilon)?,
             weight: options.contexts.weight,
-            bursts: BurstOptions::new(options.stream.burst),
-            in_program: Some(options.stream.burst).filter(|burst| matches!(burst, Burst::Timed { .. })),
+            bursts: BurstOptions::new(options.burst),
+            in_program: Some(options.burst).filter(|burst| matches!(burst, Burst::Timed { .. })),
             seed: options.seed,
         })
     }

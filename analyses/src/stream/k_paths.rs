@@ -46,13 +46,13 @@ impl KPathsOptions {
         KPathsOptions {
             k: options.kpaths.k,
             nodes: options.kpaths.budget,
-            bursts: match options.stream.burst {
+            bursts: match options.burst {
                 Burst::Off => None,
                 Burst::Static { interval, length } => BurstWindows::new(interval, length),
                 // The first is refused when options are checked.
                 Burst::Adaptive { .. } | Burst::Timed { .. } => None,
             },
-            timed: Some(options.stream.burst).filter(|_| options.has_bursts_in_program()),
+            timed: Some(options.burst).filter(|_| options.has_bursts_in_program()),
         }
     }
 }

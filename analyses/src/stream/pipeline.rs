@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use trodden_profile::events::{EventKinds, ThreadInfo};
-use trodden_profile::options::{ProfileKind, ProfileOptions, Skipping, SubpathCounts};
+use trodden_profile::options::{ProfileKind, ProfileOptions, SubpathCounts};
 use trodden_profile::{Profile, RunInfo, facts};
 
 use super::{KPathsOptions, NullStream, PathCounts, StreamAnalysis, StreamError};
@@ -61,12 +61,8 @@ impl Pipeline {
     /// If they are out of range.
     pub fn from_options(options: &ProfileOptions) -> Result<Self, StreamError> {
         let methods = Arc::new(SharedMethods::default());
-        let mut whole = options.clone();
-        whole.subpaths.skipping = Skipping::Consumer;
-        let mut pipeline = Self::with_lookup(
-            &whole,
-            Arc::clone(&methods) as Arc<dyn MethodLookup + Send + Sync>,
-        )?;
+        let lookup: Arc<dyn MethodLookup + Send + Sync> = Arc::clone(&methods) as _;
+        let mut pipeline = Self::assemble(options, lookup, false)?;
         pipeline.methods = Some(methods);
         Ok(pipeline)
     }
@@ -79,6 +75,15 @@ impl Pipeline {
     pub fn with_lookup(
         options: &ProfileOptions,
         methods: Arc<dyn MethodLookup + Send + Sync>,
+    ) -> Result<Self, StreamError> {
+        Self::assemble(options, methods, options.skips_in_probes())
+    }
+
+    /// The analyses that the options ask for. `skips`: path ends may be left out of the stream.
+    fn assemble(
+        options: &ProfileOptions,
+        methods: Arc<dyn MethodLookup + Send + Sync>,
+        skips: bool,
     ) -> Result<Self, StreamError> {
         let mut pipeline = Pipeline::new();
         // First, so that exact counts stay where another analysis has sampled ones.
@@ -100,7 +105,7 @@ impl Pipeline {
         }
         if options.profile.contains(&ProfileKind::Subpaths) {
             let subpaths = SubpathStream::from_options(options, methods)?;
-            pipeline = pipeline.with(match options.skips_in_probes() {
+            pipeline = pipeline.with(match skips {
                 true => subpaths.skipping(),
                 false => subpaths,
             });

@@ -115,7 +115,7 @@ impl SubpathOptions {
             },
             half_life: choices.half_life.map(NonZeroU64::get),
             window: choices.sliding_window.map(NonZeroU64::get),
-            bursts: (options.has_bursts_in_program()).then(|| options.stream.burst.to_string()),
+            bursts: (options.has_bursts_in_program()).then(|| options.burst.to_string()),
             seed: options.seed,
             ..SubpathOptions::default()
         };

@@ -72,7 +72,7 @@ pub enum Action {
         /// Sampling schedules; auto: probe=auto
         #[arg(long, value_delimiter = ',', default_value = "timer,ag:64:17,sag:64:17")]
         schedules: Vec<String>,
-        /// Further agent options of the sampled runs, such as single-path-loops=probe
+        /// Further agent options of the sampled runs, such as interval=5ms
         #[arg(long)]
         options: Option<String>,
         /// Sampled runs per schedule

@@ -32,7 +32,7 @@ pub struct Arguments {
 
 const CONFIGS: [(&str, Option<&str>); 5] = [
     ("base", None),
-    ("active", Some("profile=structural,retire=false")),
+    ("active", Some("profile=structural,window=100:keep")),
     ("structural", Some("profile=structural")),
     ("complete", Some("profile=structural,window=all")),
     ("counters", Some("probe=counters")),

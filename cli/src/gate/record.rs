@@ -200,13 +200,7 @@ fn options(args: &RecordArgs, folder: &Path) -> Result<ProfileOptions, CliError>
         .to_str()
         .ok_or_else(|| CliError::file(folder, "the name is not UTF-8"))?;
     let file = format!("{}/%p.trodden", FilePattern::literal(folder));
-    let mut pairs = vec![
-        ("probe", "counters"),
-        ("single-path-methods", "probe"),
-        ("cut-paths", "count"),
-        ("open-paths", "read"),
-        ("file", &file),
-    ];
+    let mut pairs = vec![("profile", "coverage"), ("coverage", "paths"), ("file", &file)];
     pairs.extend(args.include.as_deref().map(|patterns| ("include", patterns)));
     let exclude = args
         .exclude

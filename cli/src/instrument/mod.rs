@@ -239,7 +239,6 @@ fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOpt
     let instrument = InstrumentOptions {
         filter: Filter::new(&options.code.include, &options.code.exclude).map_err(|e| usage(&e))?,
         path_limit: u64::from(args.path_limit),
-        skip_single_path_loops: options.skips_single_path_loops(),
         single_path_methods: args.single_path_methods == SinglePathMethods::Probe,
         cut_paths: args.cut_paths == CutPaths::Count,
         coverage_by_map: coverage,

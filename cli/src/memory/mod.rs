@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::Args;
 use tempfile::TempDir;
 use trodden_instrumenter::Leave;
-use trodden_profile::options::{ProfileKind, ProfileOptions, format_duration, parse_duration};
+use trodden_profile::options::{ProfileKind, ProfileOptions, UseProfile, format_duration, parse_duration};
 use trodden_profile::{Known, Memory, Profile};
 
 use crate::error::CliError;
@@ -112,7 +112,7 @@ impl ProgramMemory {
         if options.code.use_profile.is_none() && !guide.classes.is_empty() {
             let file = text("guide.trodden")?;
             guide.save(&file).map_err(|e| failed(&e))?;
-            options.code.use_profile = Some(file);
+            options.code.use_profile = Some(UseProfile::Former(file));
         }
         Ok(Some(Used {
             memory,
@@ -158,13 +158,6 @@ fn place(is_java: bool, arguments: &[OsString], options: &ProfileOptions) -> Res
                 .to_owned(),
         );
     }
-    // Paths that only coverage needs.
-    let coverage = ["single-path-methods", "cut-paths", "open-paths"];
-    if let Some(name) = coverage.into_iter().find(|name| options.is_given(name)) {
-        return Err(format!(
-            "goes without --{name}, which counts more than earlier runs know"
-        ));
-    }
     let here = env::current_dir().map_err(|e| format!("needs a current directory: {e}"))?;
     let variable = |name: &str| env::var(name).ok();
     let program = Program::new(arguments, variable("CLASSPATH").as_deref(), &here)
@@ -203,7 +196,10 @@ mod tests {
             (why(true, "Main.java", &[]), "source file"),
             (why(true, "Main", &[("probe", "counters")]), "default profile"),
             (why(true, "Main", &[("profile", "contexts")]), "default profile"),
-            (why(true, "Main", &[("cut-paths", "count")]), "--cut-paths"),
+            (
+                why(true, "Main", &[("profile", "coverage"), ("coverage", "paths")]),
+                "default profile",
+            ),
         ] {
             assert!(why.contains(expected), "{why}");
         }

@@ -56,7 +56,7 @@ pub fn fits(class: &Class, candidate: &Candidate, map: &MethodMap) -> bool {
 
 fn growth(candidate: &Candidate, map: &MethodMap) -> usize {
     let blocks = map.blocks.iter();
-    if let Some(structural) = &candidate.structural {
+    if let Some(structural) = candidate.subject.graphs() {
         let switches = blocks.filter(|b| b.exit == BlockExit::Switch).count();
         return structural.most_bytes() + ANSWER + 3 * switches;
     }
@@ -90,7 +90,7 @@ fn updates(plan: &Plan, map: &MethodMap) -> usize {
 /// Constants a method may add to the pool.
 pub fn constants(candidate: &Candidate, map: &MethodMap) -> usize {
     let arguments = map.descriptor.len();
-    if let Some(structural) = &candidate.structural {
+    if let Some(structural) = candidate.subject.graphs() {
         return structural.most_constants() + 2 * arguments;
     }
     // Ids, a value per update, and per class among the arguments an entry and its name.

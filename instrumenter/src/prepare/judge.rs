@@ -4,7 +4,7 @@ use trodden_numbering::{CoveragePlan, FlowGraph, NumberingOptions, Plan};
 use trodden_profile::{BlockExit, MethodMap};
 
 use super::lines::Lines;
-use super::{Candidate, Numbers, decode, inlining};
+use super::{Candidate, Numbers, Subject, decode, inlining};
 use crate::cfg::{Cfg, CfgError};
 use crate::classfile::class::{Attribute, Class, Method};
 use crate::classfile::code::{Code, Marks, mark};
@@ -118,17 +118,14 @@ pub fn judge<'a>(
     if (class.major >= FRAMES_REQUIRED || frames.is_some()) && options.probes.change_code() && unframed() {
         return Ok(Verdict::Skip(SkipReason::MissingFrame));
     }
-    let mut structural = None;
-    let mut coverage = None;
-    let plan = if probes.is_structural() {
+    let (subject, plan) = if probes.is_structural() {
         let Ok((code_of_graphs, plan)) = StructuralCode::new(&cfg.graph) else {
             return Ok(Verdict::Skip(SkipReason::TooManyPaths));
         };
         if code.max_locals.checked_add(code_of_graphs.registers()).is_none() {
             return Ok(Verdict::Skip(SkipReason::TooManyLocals));
         }
-        structural = Some(Box::new(code_of_graphs));
-        plan
+        (Subject::Graphs(Box::new(code_of_graphs)), plan)
     } else if probes.is_coverage() {
         let completes = cfg
             .blocks
@@ -136,16 +133,15 @@ pub fn judge<'a>(
             .map(|block| !options.coverage_by_map && !cuts::may_throw(&code, &class.pool, block));
         let code_of_probes = CoveragePlan::new(&cfg.graph, completes.collect());
         let plan = code_of_probes.plan(&cfg.graph);
-        coverage = Some(Box::new(code_of_probes));
-        plan
+        (Subject::Coverage(Box::new(code_of_probes)), plan)
     } else if probes.keeps_register() {
-        numbered.plan(options.skip_single_path_loops)
+        (Subject::Paths, numbered.plan(options.skip_single_path_loops))
     } else {
-        Plan::idle(&cfg.graph)
+        (Subject::Paths, Plan::idle(&cfg.graph))
     };
     let dag = numbered.dag;
     let unguided =
-        (guided && probes.keeps_register() && structural.is_none() && inlining::matters(code.len()))
+        (guided && probes.keeps_register() && subject.graphs().is_none() && inlining::matters(code.len()))
             .then(|| {
                 let mut numbered = numbering.number(&cfg.graph, &hints, &numbering_options).ok()?;
                 let plan = numbered.plan(options.skip_single_path_loops);
@@ -196,8 +192,7 @@ pub fn judge<'a>(
         one_end: one_end(&map),
         calls,
         without_call_sites: None,
-        structural,
-        coverage,
+        subject,
         guided,
         unguided,
     };

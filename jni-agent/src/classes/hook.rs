@@ -1,9 +1,11 @@
 //! The class file load hook's work: bytes in, bytes with probes out.
 
+use std::sync::Arc;
+
 use trodden_instrumenter::{ClassIds, Preparation, Prepared, SkipReason};
 use trodden_profile::Skipped;
 
-use crate::classes::registry::{Besides, Registry};
+use crate::classes::registry::{Registry, Slots};
 use crate::jvm::guard::catch;
 use crate::log::debug;
 use crate::settings::Settings;
@@ -41,7 +43,9 @@ pub fn instrument(
         return None;
     }
     if let Some(name) = name.filter(|name| run_by_shim(settings, name)) {
-        registry.skip([whole_class(name, "run by Trodden's own probes")]);
+        registry
+            .left_alone
+            .add([whole_class(name, "run by Trodden's own probes")]);
         return None;
     }
     match catch("the class file load hook", || {
@@ -51,7 +55,7 @@ pub fn instrument(
         Ok(Err(reason)) | Err(reason) => {
             let name = name.unwrap_or("(class without a name)");
             debug!("{name} stays as it is: {reason}");
-            registry.skip([whole_class(name, &reason)]);
+            registry.left_alone.add([whole_class(name, &reason)]);
             None
         }
     }
@@ -88,9 +92,11 @@ fn rewrite(
         Preparation::Unchanged { skipped } => {
             let counts_itself = |s: &Skipped| {
                 s.reason == SkipReason::AlreadyInstrumented.text()
-                    && (registry.counts_itself(&s.class) || is_runtime(&s.class))
+                    && (registry.outputs.have(&s.class) || is_runtime(&s.class))
             };
-            registry.skip(skipped.into_iter().filter(|s| !counts_itself(s)));
+            registry
+                .left_alone
+                .add(skipped.into_iter().filter(|s| !counts_itself(s)));
             Ok(None)
         }
         Preparation::Ready(prepared) => {
@@ -105,13 +111,13 @@ fn rewrite(
                 (None, None) => registry.ids(prepared.map(), guide).map_err(|e| e.to_string())?,
             };
             registry.originals.keep(prepared.map(), bytes);
-            registry.skip(prepared.skipped().iter().cloned());
+            registry.left_alone.add(prepared.skipped().iter().cloned());
             if settings.options.has_events_of_jvm() {
                 // Now its methods have their numbers, and that is all.
                 registry.set_code(prepared.map(), Vec::new());
                 return Ok(None);
             }
-            if let Some(silent) = registry.silent(ids) {
+            if let Some(silent) = registry.silenced.of(ids) {
                 let counts = |method: usize| !silent.get(method).copied().unwrap_or(false);
                 let any = (0..prepared.map().methods.len()).any(counts);
                 return Ok(any.then(|| emit(settings, registry, &prepared, ids, counts)));
@@ -170,13 +176,7 @@ fn with_graphs(
         .map(|graph| (graph.first, graph.dense))
         .collect();
     let (ids, new) = registry
-        .ids_with(
-            prepared.map(),
-            Besides {
-                graphs: Some(graphs),
-                ..Besides::default()
-            },
-        )
+        .ids_with(prepared.map(), Slots::Graphs(Arc::new(graphs)))
         .map_err(|e| e.to_string())?;
     if new {
         let window = settings.options.structural.window;
@@ -198,8 +198,6 @@ pub fn whole_class(name: &str, reason: &str) -> Skipped {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use trodden_instrumenter::Guide;
     use trodden_profile::options::{AgentCommand, Effect, options};
@@ -223,7 +221,7 @@ mod tests {
             ),
             None
         );
-        let skipped = registry.skipped();
+        let skipped = registry.left_alone.list();
         assert_eq!(skipped.len(), 1);
         assert_eq!(skipped[0].class, "a/B");
         assert!(skipped[0].reason.contains("offset"), "{}", skipped[0].reason);
@@ -233,7 +231,7 @@ mod tests {
     #[test]
     fn classes_are_numbered_again_by_the_runs_own_counts() {
         let registry = Registry::default();
-        let settings = settings("probe=counters,renumber=1s");
+        let settings = settings("probe=counters,use-profile=own:1s");
         let bytes = include_bytes!("../../../instrumenter/tests/fixtures/Shapes.class");
         let before = instrument(&settings, &registry, |_| true, Some("Shapes"), bytes).unwrap();
         let map = Arc::clone(&registry.classes()[0].map);
@@ -254,7 +252,10 @@ mod tests {
         assert_ne!(before, after);
         let classes = registry.classes();
         assert_eq!(classes.len(), 2);
-        assert!(classes[1].ids.first_counter >= classes[0].ids.first_counter.plus(classes[0].layout.slots));
+        let Slots::Paths(layout) = &classes[0].slots else {
+            panic!("paths are counted");
+        };
+        assert!(classes[1].ids.first_counter >= classes[0].ids.first_counter.plus(layout.slots));
         assert_ne!(classes[0].map.methods, classes[1].map.methods);
         assert_eq!(
             instrument(&settings, &registry, |_| true, Some(&map.name), bytes),
@@ -266,7 +267,7 @@ mod tests {
     #[test]
     fn with_the_jvms_events_classes_are_numbered_and_stay() {
         let registry = Registry::default();
-        let settings = settings("profile=contexts,burst=static:50ms:2ms,burst-events=jvm");
+        let settings = settings("profile=contexts,burst=jvm:50ms:2ms");
         let bytes = include_bytes!("../../../instrumenter/tests/fixtures/Shapes.class");
         for _ in 0..2 {
             assert_eq!(
@@ -274,7 +275,7 @@ mod tests {
                 None
             );
         }
-        assert_eq!(registry.skipped(), []);
+        assert_eq!(registry.left_alone.list(), []);
         let entry = registry.only_class_named("Shapes").unwrap();
         assert!(entry.map.methods.iter().any(|m| m.name == "<init>"));
         // Empty: its instructions are where they were.
@@ -300,12 +301,11 @@ mod tests {
             ("probe", "", "yieldpoint"),
             ("exclude", "", "Shap*"),
             ("burst", "profile=contexts", "static:50ms:2ms"),
-            ("consumer", "profile=subpaths", "agent"),
             ("file", "probe=events", "x.trace"),
             ("budget", "probe=auto", "2%"),
         ];
         let mut wrong = Vec::new();
-        for option in options() {
+        for option in options().filter(|option| option.is_recorded()) {
             // These name files that have to be there; and what guides has a test of its own.
             if ["config", "use-profile", "memory"].contains(&option.name) {
                 continue;
@@ -345,6 +345,6 @@ mod tests {
             ),
             None
         );
-        assert_eq!(registry.skipped().len(), 1);
+        assert_eq!(registry.left_alone.list().len(), 1);
     }
 }

@@ -69,7 +69,7 @@ impl CodePlaces for Registry {
                 false => Places::Unknown,
             };
         }
-        let silent = self.silent(entry.ids);
+        let silent = self.silenced.of(entry.ids);
         if silent.is_some_and(|silent| silent.get(position).copied().unwrap_or(false)) {
             return Places::Same;
         }

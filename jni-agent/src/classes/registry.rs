@@ -6,26 +6,22 @@
 //! disagree: the registry is *damaged*, gives out no more ids, and shows what was there before. See
 //! `jvm/guard.rs` for what a panic becomes.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
-use trodden_instrumenter::{
-    ClassCoverage, ClassIds, CounterSlot, MethodCode, MethodId, ProbeKind, SkipReason,
-};
+use trodden_instrumenter::{ClassCoverage, ClassIds, CounterSlot, MethodCode, ProbeKind};
 use trodden_profile::structural::GraphLayout;
-use trodden_profile::{
-    ClassMap, ClassProfile, CounterLayout, MethodConditions, Profile, Skipped, facts, same_paths,
-};
+use trodden_profile::{ClassMap, ClassProfile, CounterLayout, MethodConditions, Profile, facts, same_paths};
 
+use crate::classes::left_alone::LeftAlone;
 use crate::classes::originals::Originals;
+use crate::classes::outputs::{Bases, Outputs};
+use crate::classes::silenced::Silenced;
 use crate::locks::{lock, read, write};
 use crate::threads::blocks::{ThreadBlock, ThreadBlocks};
-
-/// Where the slots and the methods begin of an output of `trodden instrument`.
-pub type Bases = ClassIds;
 
 /// One registered class.
 #[derive(Clone)]
@@ -34,35 +30,38 @@ pub struct ClassEntry {
     pub map: Arc<ClassMap>,
     /// The ids in its probes.
     pub ids: ClassIds,
-    /// Where its counters are.
-    pub layout: Arc<CounterLayout>,
-    /// Where its structure graphs have their counters; only if these are profiled.
-    pub graphs: Option<Arc<GraphLayout>>,
-    /// Where its methods have their probes of coverage, and what those tell; only with such probes.
-    pub coverage: Option<Arc<ClassCoverage>>,
+    /// What its counter slots are for.
+    pub slots: Slots,
     /// Where its methods keep the path register and where their instructions went (parallel to the map's
     /// methods); kept only if frames are read. Empty: the class is as it was.
     pub code: Option<Arc<Vec<MethodCode>>>,
 }
 
-impl ClassEntry {
-    /// How many counter slots it has.
-    fn slots(&self) -> u32 {
-        match (&self.graphs, &self.coverage) {
-            (Some(graphs), _) => graphs.slots,
-            (None, Some(coverage)) => coverage.layout().1,
-            (None, None) => self.layout.slots,
-        }
-    }
+/// What the counter slots of a class are for: probes are of one kind.
+#[derive(Clone)]
+pub enum Slots {
+    /// Its paths.
+    Paths(Arc<CounterLayout>),
+    /// Its structure graphs.
+    Graphs(Arc<GraphLayout>),
+    /// Its probes of coverage.
+    Coverage(Arc<ClassCoverage>),
 }
 
-/// What probes have of a class that are not about plain paths.
-#[derive(Default)]
-pub struct Besides {
-    /// Its structure graphs.
-    pub graphs: Option<GraphLayout>,
-    /// Its probes of coverage.
-    pub coverage: Option<ClassCoverage>,
+impl Slots {
+    /// Those of a class whose paths are counted, sampled or reported.
+    pub fn paths(map: &ClassMap) -> Self {
+        Slots::Paths(Arc::new(CounterLayout::of(map)))
+    }
+
+    /// Number of slots.
+    fn number(&self) -> u32 {
+        match self {
+            Slots::Paths(layout) => layout.slots,
+            Slots::Graphs(graphs) => graphs.slots,
+            Slots::Coverage(coverage) => coverage.layout().1,
+        }
+    }
 }
 
 /// What distinguishes classes: configuration, bytes, name, and which profile of this run it is numbered by
@@ -76,6 +75,12 @@ pub struct Registry {
     inner: RwLock<Inner>,
     /// Their bytes.
     pub originals: Originals,
+    /// Methods that go without probes for the time being.
+    pub silenced: Silenced,
+    /// What stays as it is.
+    pub left_alone: LeftAlone,
+    /// Code that counts by itself.
+    pub outputs: Outputs,
     /// Held while room is made for the probes of a class.
     making_room: Mutex<()>,
     /// Grows when instructions of a class may be at other places than before.
@@ -92,17 +97,6 @@ struct Inner {
     /// Indexes into `classes`.
     by_key: FxHashMap<Key, usize>,
     by_name: FxHashMap<String, Vec<usize>>,
-    skipped: BTreeSet<Skipped>,
-    /// By a class's first method: which of its methods go without probes for the time being.
-    silent: FxHashMap<MethodId, Arc<[bool]>>,
-    /// Names of all classes that ever were in it.
-    silenced: FxHashSet<String>,
-    /// Outputs of `trodden instrument` in use: where their slots and methods begin.
-    units: FxHashMap<String, Bases>,
-    /// Is there an output whose probes count no paths that an exception cuts off?
-    without_cut_paths: bool,
-    /// Names of their classes.
-    ahead: FxHashSet<String>,
     /// One behind the last slot that threads have; by default that of the largest blocks.
     slots: Option<u32>,
     /// A commit is under way, or one panicked: there were so many classes before it.
@@ -140,14 +134,11 @@ impl Plan {
     const METHODS: u32 = i32::MAX as u32 - 1;
 
     /// Adds a class after those planned before.
-    fn add(&mut self, key: Key, map: Arc<ClassMap>, besides: Besides) -> Result<(), NoIds> {
+    fn add(&mut self, key: Key, map: Arc<ClassMap>, slots: Slots) -> Result<(), NoIds> {
         checkpoint();
-        let layout = Arc::new(CounterLayout::of(&map));
         let entry = ClassEntry {
             ids: self.next,
-            layout,
-            graphs: besides.graphs.map(Arc::new),
-            coverage: besides.coverage.map(Arc::new),
+            slots,
             code: None,
             map,
         };
@@ -163,7 +154,7 @@ impl Plan {
 fn after(entry: &ClassEntry) -> Option<ClassIds> {
     let methods = u32::try_from(entry.map.methods.len()).ok()?;
     let method = entry.ids.first_method.0.checked_add(methods)?;
-    let counter = entry.ids.first_counter.0.checked_add(entry.slots())?;
+    let counter = entry.ids.first_counter.0.checked_add(entry.slots.number())?;
     (method <= Plan::METHODS && counter <= ThreadBlocks::MOST_SLOTS).then_some(ClassIds::new(counter, method))
 }
 
@@ -187,9 +178,8 @@ impl Inner {
         }
     }
 
-    /// Adds what was planned. `unit`: an output of `trodden instrument`, with the entries of `skipped` that
-    /// hold from now on.
-    fn commit(&mut self, plan: Plan, unit: Option<(String, Bases, BTreeSet<Skipped>)>) {
+    /// Adds what was planned.
+    fn commit(&mut self, plan: Plan) {
         // Here, too, all that can fail comes first.
         let configuration = self.current;
         let names: Vec<String> = plan
@@ -197,15 +187,12 @@ impl Inner {
             .iter()
             .map(|(_, entry)| entry.map.name.clone())
             .collect();
-        let ahead: Vec<String> = unit.as_ref().map(|_| names.clone()).unwrap_or_default();
         self.classes.reserve(names.len());
         self.by_key.reserve(names.len());
         self.by_name.reserve(names.len());
         for name in &names {
             self.by_name.entry(name.clone()).or_default().reserve(1);
         }
-        self.ahead.reserve(ahead.len());
-        self.units.reserve(1);
         checkpoint();
         self.commits = Some(self.classes.len());
         for ((key, entry), name) in plan.classes.into_iter().zip(names) {
@@ -216,12 +203,7 @@ impl Inner {
             checkpoint();
             self.by_name.entry(name).or_default().push(index);
         }
-        self.ahead.extend(ahead);
         checkpoint();
-        if let Some((unit, bases, skipped)) = unit {
-            self.units.insert(unit, bases);
-            self.skipped = skipped;
-        }
         self.commits = None;
     }
 
@@ -262,7 +244,7 @@ impl Registry {
         let changed = index != inner.current;
         inner.current = index;
         if changed {
-            inner.skipped.clear();
+            self.left_alone.clear();
         }
         changed
     }
@@ -278,7 +260,7 @@ impl Registry {
     /// # Errors
     /// If there are no more ids.
     pub fn ids(&self, map: &Arc<ClassMap>, guide: u64) -> Result<ClassIds, NoIds> {
-        Ok(self.register(map, Besides::default(), guide)?.0)
+        Ok(self.register(map, Slots::paths, guide)?.0)
     }
 
     /// Do a class's methods have the paths that they had before it was numbered by a profile of this run?
@@ -298,8 +280,8 @@ impl Registry {
     ///
     /// # Errors
     /// If there are no more ids.
-    pub fn ids_with(&self, map: &Arc<ClassMap>, besides: Besides) -> Result<(ClassIds, bool), NoIds> {
-        self.register(map, besides, 0)
+    pub fn ids_with(&self, map: &Arc<ClassMap>, slots: Slots) -> Result<(ClassIds, bool), NoIds> {
+        self.register(map, |_| slots, 0)
     }
 
     /// The ids of a class with probes of coverage. `make_room`: for all probes below a number; asked by one
@@ -318,14 +300,15 @@ impl Registry {
         if !end.is_some_and(make_room) {
             return Err(NoIds::NoRoom);
         }
-        let besides = Besides {
-            coverage: Some(coverage),
-            ..Besides::default()
-        };
-        Ok(self.ids_with(map, besides)?.0)
+        Ok(self.ids_with(map, Slots::Coverage(Arc::new(coverage)))?.0)
     }
 
-    fn register(&self, map: &Arc<ClassMap>, besides: Besides, guide: u64) -> Result<(ClassIds, bool), NoIds> {
+    fn register(
+        &self,
+        map: &Arc<ClassMap>,
+        slots: impl FnOnce(&ClassMap) -> Slots,
+        guide: u64,
+    ) -> Result<(ClassIds, bool), NoIds> {
         let mut inner = write(&self.inner);
         let key = (inner.current, map.sha256, map.name.clone(), guide);
         if let Some(entry) = inner.of_key(&key) {
@@ -333,14 +316,9 @@ impl Registry {
         }
         let mut plan = inner.plan()?;
         let ids = plan.next;
-        plan.add(key, Arc::clone(map), besides)?;
-        inner.commit(plan, None);
+        plan.add(key, Arc::clone(map), slots(map))?;
+        inner.commit(plan);
         Ok((ids, true))
-    }
-
-    /// Where an output of `trodden instrument` begins, if it is in use.
-    pub fn unit(&self, unit: &str) -> Option<Bases> {
-        self.read().units.get(unit).copied()
     }
 
     /// Takes in the classes of an output of `trodden instrument`, which have their numbers already: counted
@@ -353,11 +331,14 @@ impl Registry {
     pub fn adopt(&self, unit: &str, map: Profile, make_room: impl Fn(u32) -> bool) -> Result<Bases, NoIds> {
         let _alone = lock(&self.making_room);
         let covers = map.run.probe == ProbeKind::Coverage.name();
-        let coverage = |class: &ClassProfile| covers.then(|| ClassCoverage::of_map(&class.map));
-        let coverage: Vec<Option<ClassCoverage>> = map.classes.iter().map(coverage).collect();
+        let slots = |class: &ClassProfile| match covers {
+            true => Slots::Coverage(Arc::new(ClassCoverage::of_map(&class.map))),
+            false => Slots::paths(&class.map),
+        };
+        let slots: Vec<Slots> = map.classes.iter().map(slots).collect();
         if covers {
-            let probes = coverage.iter().flatten().map(|coverage| coverage.layout().1);
-            let end = { probes }.try_fold(self.counters().0, u32::checked_add);
+            let mut probes = slots.iter().map(Slots::number);
+            let end = probes.try_fold(self.counters().0, u32::checked_add);
             if !end.is_some_and(make_room) {
                 return Err(NoIds::NoRoom);
             }
@@ -365,43 +346,29 @@ impl Registry {
         let mut inner = write(&self.inner);
         let mut plan = inner.plan()?;
         let bases = plan.next;
-        let names: HashSet<&str> = map.classes.iter().map(|class| class.map.name.as_str()).collect();
-        let instrumented = SkipReason::AlreadyInstrumented.text();
-        // The agent came by first, and did not know yet that they count by themselves.
-        let left = |s: &&Skipped| s.reason != instrumented || !names.contains(s.class.as_str());
-        let mut skipped: BTreeSet<Skipped> = inner.skipped.iter().filter(left).cloned().collect();
-        skipped.extend(map.skipped);
         let mut conditions: Vec<BTreeMap<usize, MethodConditions>> = Vec::new();
         conditions.resize_with(map.classes.len(), BTreeMap::new);
         for ((class, method), of) in map.conditions {
             conditions[class as usize].insert(method as usize, of);
         }
         let classes: Vec<Arc<ClassMap>> = map.classes.into_iter().map(|class| class.map).collect();
-        for (class, coverage) in classes.iter().zip(coverage) {
+        for (class, slots) in classes.iter().zip(slots) {
             let key = (inner.current, class.sha256, class.name.clone(), 0);
-            let besides = Besides {
-                coverage,
-                ..Besides::default()
-            };
-            plan.add(key, Arc::clone(class), besides)?;
+            plan.add(key, Arc::clone(class), slots)?;
         }
-        inner.commit(plan, Some((unit.to_owned(), bases, skipped)));
+        inner.commit(plan);
+        drop(inner);
+        let names: HashSet<&str> = classes.iter().map(|class| class.name.as_str()).collect();
+        self.left_alone.forget_instrumented(&names);
+        self.left_alone.add(map.skipped);
+        let cut_paths = map.run.facts.get(facts::CUT_PATHS);
+        let counts_cut_paths = cut_paths.is_some_and(|value| value == "count");
+        let names = names.into_iter().map(str::to_owned);
+        self.outputs.add(unit, bases, names, counts_cut_paths);
         for (class, methods) in classes.iter().zip(conditions) {
             self.originals.adopt(class, methods);
         }
-        let cut_paths = map.run.facts.get(facts::CUT_PATHS);
-        inner.without_cut_paths |= cut_paths.is_none_or(|value| value != "count");
         Ok(bases)
-    }
-
-    /// Do all outputs of `trodden instrument` that are in use count paths that an exception cuts off?
-    pub fn units_count_cut_paths(&self) -> bool {
-        !self.read().without_cut_paths
-    }
-
-    /// Number of outputs of `trodden instrument` in use.
-    pub fn units(&self) -> usize {
-        self.read().units.len()
     }
 
     /// Keeps where a class's methods have their path register.
@@ -416,21 +383,7 @@ impl Registry {
 
     /// Another number than before: what was known of places in code may be wrong.
     pub fn moves(&self) -> u64 {
-        self.moves.load(Ordering::Relaxed)
-    }
-
-    /// Notes what is left alone.
-    pub fn skip(&self, skipped: impl IntoIterator<Item = Skipped>) {
-        let mut skipped = skipped.into_iter().peekable();
-        if skipped.peek().is_some() {
-            let mut inner = write(&self.inner);
-            inner.skipped.extend(skipped);
-        }
-    }
-
-    /// What is left alone in the current configuration, sorted.
-    pub fn skipped(&self) -> Vec<Skipped> {
-        self.read().skipped.iter().cloned().collect()
+        self.moves.load(Ordering::Relaxed) + self.silenced.changes()
     }
 
     /// The classes of the current configuration.
@@ -471,32 +424,6 @@ impl Registry {
         self.read().current_named(name).next().is_some()
     }
 
-    /// Says which methods of a class go without probes the next time it is loaded or retransformed; by
-    /// position in the path map.
-    pub fn silence(&self, name: &str, ids: ClassIds, methods: Arc<[bool]>) {
-        let mut inner = write(&self.inner);
-        inner.silenced.insert(name.to_owned());
-        inner.silent.insert(ids.first_method, methods);
-        self.moves.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Which methods of a class go without probes, if any was ever silenced.
-    pub fn silent(&self, ids: ClassIds) -> Option<Arc<[bool]>> {
-        self.read().silent.get(&ids.first_method).cloned()
-    }
-
-    /// Did a class of this name ever lose probes?
-    pub fn was_silenced(&self, name: &str) -> bool {
-        self.read().silenced.contains(name)
-    }
-
-    /// All methods are to have probes again.
-    pub fn silence_none(&self) {
-        let mut inner = write(&self.inner);
-        inner.silent.clear();
-        self.moves.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// The first counter slot that is not given out, in any configuration.
     pub fn counters(&self) -> CounterSlot {
         self.read().next().first_counter
@@ -506,11 +433,6 @@ impl Registry {
     pub fn sizes(&self) -> (usize, u32) {
         let inner = self.read();
         (inner.classes().len(), inner.next().first_method.0)
-    }
-
-    /// Do classes of this name count by themselves, instrumented ahead?
-    pub fn counts_itself(&self, name: &str) -> bool {
-        self.read().ahead.contains(name)
     }
 
     /// Names of all classes that were ever instrumented.
@@ -550,7 +472,8 @@ impl MethodLookup for Registry {
 mod tests {
     use std::cell::Cell;
 
-    use trodden_instrumenter::{InstrumentOptions, Instrumenter, Preparation, ProbeKind};
+    use trodden_instrumenter::{InstrumentOptions, Instrumenter, Preparation, ProbeKind, SkipReason};
+    use trodden_profile::Skipped;
 
     use super::*;
     use crate::jvm::guard::catch;
@@ -623,7 +546,7 @@ mod tests {
                     break;
                 }
                 assert_eq!(registry.classes().len(), before);
-                assert_eq!(registry.unit("one"), None);
+                assert_eq!(registry.outputs.bases("one"), None);
                 assert!(!registry.has_class_named("a/B") && !registry.has_class_named("x/Y"));
                 // What was known stays known.
                 assert_eq!(registry.ids(&shapes, 0).unwrap(), registry.classes()[0].ids);
@@ -683,17 +606,20 @@ mod tests {
             plan(u32::MAX, u32::MAX),
         ] {
             assert_eq!(
-                last.add(key.clone(), shapes(), Besides::default()),
+                last.add(key.clone(), shapes(), Slots::paths(&shapes())),
                 Err(NoIds::Exhausted)
             );
         }
-        assert_eq!(plan(0, 0).add(key.clone(), shapes(), Besides::default()), Ok(()));
+        assert_eq!(
+            plan(0, 0).add(key.clone(), shapes(), Slots::paths(&shapes())),
+            Ok(())
+        );
         let small = Plan {
             slots: 1,
             ..plan(0, 0)
         };
         assert_eq!(
-            { small }.add(key, shapes(), Besides::default()),
+            { small }.add(key, shapes(), Slots::paths(&shapes())),
             Err(NoIds::Exhausted)
         );
     }
@@ -735,19 +661,20 @@ mod tests {
             method: None,
             reason: reason.text().to_owned(),
         };
-        registry.skip([
+        registry.left_alone.add([
             skipped("x/Y", SkipReason::AlreadyInstrumented),
             skipped("x/Z", SkipReason::AlreadyInstrumented),
             skipped("x/Y", SkipReason::TooManyPaths),
         ]);
-        assert_eq!(registry.unit("one"), None);
+        assert_eq!(registry.outputs.bases("one"), None);
         let bases = registry.adopt("one", output(&["x/Y", "x/X"]), |_| true).unwrap();
-        assert_eq!(registry.unit("one"), Some(bases));
+        assert_eq!(registry.outputs.bases("one"), Some(bases));
         assert_eq!(registry.classes().len(), 3);
-        assert!(registry.counts_itself("x/Y") && !registry.counts_itself("x/Z"));
+        assert!(registry.outputs.have("x/Y") && !registry.outputs.have("x/Z"));
         // What counts by itself is not left alone any more.
         let left: Vec<_> = registry
-            .skipped()
+            .left_alone
+            .list()
             .into_iter()
             .map(|s| (s.class, s.reason))
             .collect();

@@ -10,7 +10,7 @@ use trodden_instrumenter::{CounterSlot, MethodId};
 use trodden_numbering::StartKind;
 use trodden_profile::MethodMap;
 
-use crate::classes::registry::ClassEntry;
+use crate::classes::registry::{ClassEntry, Slots};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;
@@ -129,7 +129,10 @@ impl Snapshot {
         let Counts::Exact { dense, .. } = &self.counts else {
             return None;
         };
-        let base = class.layout.base[method]?;
+        let Slots::Paths(layout) = &class.slots else {
+            return None;
+        };
+        let base = layout.base[method]?;
         let first = class.ids.first_counter.plus(base).index();
         let paths = class.map.methods[method].num_paths() as usize;
         // Registered after the counters were read: nothing was counted yet.

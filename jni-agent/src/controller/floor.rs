@@ -1,7 +1,7 @@
 //! How often code may be changed at most, whatever the options ask for.
 //!
 //! Taking probes out, or putting them back, makes the JVM throw compiled code away: the program stands still
-//! for the call, and runs more slowly until its code is compiled again. With `rearm=2s` that once made a
+//! for the call, and runs more slowly until its code is compiled again. Changes every two seconds once made a
 //! program of 23 s take 420 s. So changes may take at most [`SHARE`] of the run: before each one, what the
 //! changes so far have cost, and the price of one more, must not be above that share of the time that has
 //! passed. The program then takes at most 1 / (1 - [`SHARE`]) of the time that it would take without changes,

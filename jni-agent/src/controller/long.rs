@@ -2,9 +2,9 @@
 //!
 //! HotSpot throws away all compiled code that has a changed method inlined: taking probes out of 5 or 6 hot
 //! classes cost 8 to 20 s of processor time on warm programs. Nobody knows how long a program goes on; one
-//! that ends right after a change has paid for nothing. So, unless the user asks for changes (`budget`,
-//! `rearm`), the price of all changes so far and of the next one must be a small share of the processor time
-//! that the program has taken already: it never pays more than that share for changes, whenever it ends.
+//! that ends right after a change has paid for nothing. So, unless the user asks for changes (`budget`), the
+//! price of all changes so far and of the next one must be a small share of the processor time that the
+//! program has taken already: it never pays more than that share for changes, whenever it ends.
 
 /// Part of a program's processor time that changes of code may take.
 pub const SHARE: f64 = 0.02;

@@ -108,11 +108,10 @@ struct ClassState {
 /// The controller's thread's own state.
 pub struct Controller {
     host: &'static Host,
-    windows: &'static Mutex<Windows>,
-    ledger: &'static Mutex<Ledger>,
+    /// Structure graphs, and the paths of their windows, if these are profiled.
+    windows: Option<(Arc<Mutex<Windows>>, NonZeroU32)>,
+    ledger: Arc<Mutex<Ledger>>,
     allowance: f64,
-    /// Paths of a structure graph's window, if these are profiled.
-    window: Option<NonZeroU32>,
     /// A fixed time between taking probes out and putting them back.
     rearm: Option<Duration>,
     /// Is code changed only in programs that run for long? So it is where nobody asks for changes.
@@ -133,22 +132,20 @@ impl Controller {
     /// Before the program runs with probes.
     pub fn new(
         host: &'static Host,
-        windows: &'static Mutex<Windows>,
-        ledger: &'static Mutex<Ledger>,
+        windows: Option<(Arc<Mutex<Windows>>, NonZeroU32)>,
+        ledger: Arc<Mutex<Ledger>>,
         settings: &Settings,
     ) -> Self {
         let now = Instant::now();
         let (allowance, rearm) = (settings.options.allowance(), settings.options.retiring.rearm);
-        let window = settings.windows();
-        let price = window.map_or(Price::COUNT, |_| Price::SWITCH);
+        let price = windows.as_ref().map_or(Price::COUNT, |_| Price::SWITCH);
         Controller {
             host,
+            only_long: windows.is_none() && rearm.is_none() && settings.options.retiring.share.is_none(),
             windows,
             ledger,
             allowance,
-            window,
             rearm,
-            only_long: window.is_none() && rearm.is_none() && settings.options.retiring.share.is_none(),
             account: Account::new(allowance, price, now),
             floor: Floor::new(now),
             last: Snapshot::empty(now),
@@ -161,7 +158,7 @@ impl Controller {
     }
 
     /// What the clock calls.
-    pub fn tick(&mut self, jni: Jni<'_>) -> Result<(), JvmError> {
+    pub fn look_if_due(&mut self, jni: Jni<'_>) -> Result<(), JvmError> {
         if Instant::now() < self.next_look {
             return Ok(());
         }
@@ -169,8 +166,8 @@ impl Controller {
             return Ok(());
         };
         let begin = Instant::now();
-        let now = match self.window {
-            Some(window) => Snapshot::of_windows(self.host, self.windows, window, shim, jni)?,
+        let now = match &self.windows {
+            Some((windows, window)) => Snapshot::of_windows(self.host, windows, *window, shim, jni)?,
             None => Snapshot::take(self.host, shim, jni)?,
         };
         let candidates = self.look(&now);
@@ -180,7 +177,7 @@ impl Controller {
         let looking = (begin.elapsed() * LOOKING).min(SELDOM);
         self.take_out(jni, &now, dear)?;
         self.put_back(jni, &now)?;
-        self.account.look(lock(self.ledger).totals_mut());
+        self.account.look(lock(&self.ledger).totals_mut());
         self.last = now;
         self.between = match busy {
             true => LOOK,
@@ -246,8 +243,8 @@ impl Controller {
                 let time = now.at - watch.since();
                 let late = overdrawn || self.rearm.is_some() || time >= PATIENCE;
                 let enough = watch.path_ends() >= LEAST && time >= self.least_time();
-                if self.window.is_none() {
-                    lock(self.ledger).steady(id, verdict == Verdict::Known && enough);
+                if self.windows.is_none() {
+                    lock(&self.ledger).steady(id, verdict == Verdict::Known && enough);
                 }
                 candidate.hot.push(HotMethod {
                     position,
@@ -275,7 +272,7 @@ impl Controller {
             && now.at - watch.since() >= self.least_time()
         {
             let rates = watch.all_rates(now.at, &now.paths(class, position));
-            lock(self.ledger).settled(id, &rates);
+            lock(&self.ledger).settled(id, &rates);
         }
     }
 
@@ -323,7 +320,7 @@ impl Controller {
         self.gather = (self.gather * 2).min(LONGEST_GATHER);
         let mut names = rustc_hash::FxHashSet::default();
         {
-            let mut ledger = lock(self.ledger);
+            let mut ledger = lock(&self.ledger);
             for (candidate, class) in &ready {
                 let Some(state) = self.classes.get_mut(&candidate.first_method) else {
                     continue;
@@ -360,7 +357,8 @@ impl Controller {
                 state.ready = None;
                 self.host
                     .registry
-                    .silence(&state.name, class.ids, Arc::from(state.silent.as_slice()));
+                    .silenced
+                    .add(&state.name, class.ids, Arc::from(state.silent.as_slice()));
                 names.insert(state.name.clone());
             }
         }
@@ -402,7 +400,7 @@ impl Controller {
         }
         let mut names = rustc_hash::FxHashSet::default();
         {
-            let mut ledger = lock(self.ledger);
+            let mut ledger = lock(&self.ledger);
             for class in self.host.registry.classes() {
                 let first = class.ids.first_method;
                 if !chosen.iter().any(|&(id, _)| id == first) {
@@ -424,7 +422,8 @@ impl Controller {
                 state.counted = methods.map(|position| now.total(&class, position)).sum();
                 self.host
                     .registry
-                    .silence(&state.name, class.ids, Arc::from(state.silent.as_slice()));
+                    .silenced
+                    .add(&state.name, class.ids, Arc::from(state.silent.as_slice()));
                 names.insert(state.name.clone());
             }
         }
@@ -441,14 +440,15 @@ impl Controller {
     }
 
     /// Does the floor allow a change of code now? The first time that it does not, the user is warned, if a
-    /// fixed `rearm` was asked for.
+    /// fixed time was asked for.
     fn may_change(&mut self) -> bool {
         let allowed = self.floor.allows(Instant::now(), account::compiler_seconds());
         if !allowed && self.floor.put_off() == 1 {
             let percent = floor::SHARE * 100.0;
             match self.rearm {
                 Some(rearm) => warning!(
-                    "rearm={}: code is changed less often than that, so that it takes at most {percent:.0} % of the run",
+                    "budget={}%:{}: code is changed less often than that, so that it takes at most {percent:.0} % of the run",
+                    self.allowance * 100.0,
                     format_duration(rearm)
                 ),
                 None => {
@@ -456,20 +456,22 @@ impl Controller {
                 }
             }
         }
-        lock(self.ledger).totals_mut().put_off = self.floor.put_off();
+        lock(&self.ledger).totals_mut().put_off = self.floor.put_off();
         allowed
     }
 
     /// Switches the structure graphs of the classes of these names off, or on.
     fn switch(&self, names: &rustc_hash::FxHashSet<String>) {
-        let Some(window) = self.window else { return };
-        let mut windows = lock(self.windows);
+        let Some((windows, window)) = &self.windows else {
+            return;
+        };
+        let mut windows = lock(windows);
         for (&first, state) in self
             .classes
             .iter()
             .filter(|(_, state)| names.contains(&state.name))
         {
-            windows.silence(&self.host.blocks, first, &state.silent, Some(window));
+            windows.silence(&self.host.blocks, first, &state.silent, Some(*window));
         }
     }
 
@@ -499,7 +501,7 @@ impl Controller {
             done.classes,
             account::compiler_seconds(),
         );
-        let mut ledger = lock(self.ledger);
+        let mut ledger = lock(&self.ledger);
         let totals = ledger.totals_mut();
         totals.retransformations += calls;
         totals.longest_pause = totals.longest_pause.max(longest);

@@ -5,11 +5,10 @@
 //! so that the hottest ones carry no register update. A class has two sets of counters then; an activation of
 //! a method at that moment goes on with the old ones, and a dump adds both up, path by path.
 
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashSet;
-use trodden_instrumenter::{Guide, ProbeKind};
+use trodden_instrumenter::Guide;
 use trodden_numbering::{EdgeWeights, FlowGraph, NumberingOptions, PathDag, Plan, Update};
 use trodden_profile::{ClassProfile, EdgeProfile, MethodCounts, MethodMap, Profile};
 
@@ -19,10 +18,7 @@ use super::watch::runs_long;
 use crate::classes::retransform::retransform;
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
-use crate::locks::lock;
 use crate::log::debug;
-use crate::sampling::collector::Collector;
-use crate::sampling::exact::ExactCounts;
 use crate::settings::Settings;
 
 /// Seconds that a register update takes which is on a hot path: an addition to a local variable.
@@ -51,28 +47,20 @@ impl Renumber {
         self.begun.elapsed() >= self.after
     }
 
-    /// Picks the classes and sends them through the hook.
+    /// Picks among the classes, with their counts so far, and sends them through the hook.
     ///
     /// # Errors
     /// If the counts cannot be had. Then everything stays as it is.
     pub fn renumber(
         self,
         host: &Host,
-        collector: &Mutex<Collector>,
+        classes: Vec<ClassProfile>,
         settings: &Settings,
         jni: Jni<'_>,
     ) -> Result<(), JvmError> {
-        let Some(shim) = host.shim_if_defined() else {
-            return Ok(());
-        };
-        let exact = match settings.probe {
-            ProbeKind::Counters => Some(ExactCounts::read(&host.registry, &host.blocks, shim, jni)?),
-            _ => None,
-        };
-        let (classes, _) = lock(collector).classes(&host.registry, exact.as_ref());
         let seconds = self.begun.elapsed().as_secs_f64();
         let skip = settings.instrumenter.options().skip_single_path_loops;
-        let limit = u64::from(settings.options.code.path_limit);
+        let limit = settings.instrumenter.options().path_limit;
         let worth = |class: &ClassProfile| {
             let methods = class.map.methods.iter().zip(&class.counts);
             let blocked = methods.clone().any(|(map, counts)| is_long(map, counts, seconds));

@@ -1,6 +1,7 @@
 //! Why a sample has no stack.
 
-use super::signal::THREAD_EXIT;
+/// The JVM's number for a thread that ends.
+pub const THREAD_EXIT: i32 = -8;
 
 /// Why there is no stack, as the JVM says it (share/prims/forte.cpp): its number, the name of a frame that
 /// stands for it, the reason in facts.

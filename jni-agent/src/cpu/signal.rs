@@ -17,6 +17,7 @@ use jvmti_bindings::sys::jni::JNIEnv;
 
 use super::Unavailable;
 use super::buffer::{Buffer, RawFrame, Stack, Taken};
+use super::reasons::THREAD_EXIT;
 use super::stacks::OURS;
 use super::timers::{self, Clocks};
 use crate::jvm::code::{CodeCache, Registers, Start, Unsafe};
@@ -255,6 +256,8 @@ struct Place;
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 impl Place {
+    /// # Safety
+    /// None is needed: the context is not looked at.
     unsafe fn of(_: *mut c_void) -> Self {
         Place
     }
@@ -400,8 +403,6 @@ impl Tap {
     }
 }
 
-/// The JVM's number for a thread that ends.
-pub const THREAD_EXIT: c_int = -8;
 /// Its number for a place in its code that belongs to no method.
 const UNKNOWN_JAVA: c_int = -5;
 /// Its number for a frame that it cannot leave.

@@ -21,8 +21,8 @@ use crate::jvm::jni::ClassRef;
 use crate::jvm::thread::Vm;
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::log::{debug, error, info, warning};
+use crate::recorders::UnderWay;
 use crate::session::agent::Agent;
-use crate::session::dump::UnderWay;
 use crate::session::{control, fleet, spool};
 use crate::settings::{apply_log_options, probe_kind};
 

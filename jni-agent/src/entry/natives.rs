@@ -91,7 +91,7 @@ pub extern "system" fn Java_java_lang_Trodden_test(
             allocated: u64::try_from(allocated).ok(),
             max_growth: (!max_growth.is_null()).then(|| jni.string(max_growth)),
         };
-        agent.marks.mark(agent, jni, mark);
+        agent.marks.mark(&agent.host, jni, mark);
     };
     // SAFETY: the JVM passes the current thread's environment.
     unsafe { Agent::on_thread("counting a test", (), jni, mark) }

@@ -1,16 +1,14 @@
-//! What was counted or sampled so far, and turning it into a profile's counts.
+//! What was sampled so far, and turning counts into those of a profile.
 
 use std::time::Duration;
 
 use trodden_analyses::{PathAnalysis, PathEdgeProfile, PathEvent};
-use trodden_instrumenter::{MethodId, ProbeKind};
-use trodden_profile::{ClassProfile, Schedule};
+use trodden_instrumenter::MethodId;
+use trodden_profile::facts::{self, Facts};
+use trodden_profile::{ClassProfile, MethodCounts, Schedule};
 
 use crate::classes::registry::{ClassEntry, Registry};
-use crate::jvm::{Jni, JvmError};
-use crate::sampling::exact::ExactCounts;
-use crate::threads::blocks::ThreadBlocks;
-use crate::threads::shim::Shim;
+use crate::sampling::clock::Tick;
 use crate::threads::strata::Strata;
 
 /// How the recording itself went; all of it goes into the profile's facts.
@@ -38,14 +36,12 @@ pub struct Tally {
     pub implausible: u64,
 }
 
-/// Collected counts.
+/// Collected samples.
 #[derive(Default)]
 pub struct Collector {
     samples: PathEdgeProfile,
     /// How it went.
     pub tally: Tally,
-    /// Exact counts at the last reset, to be subtracted: only threads themselves write their counters.
-    baseline: ExactCounts,
 }
 
 impl Collector {
@@ -93,59 +89,68 @@ impl Collector {
     }
 
     /// Samples taken, and samples that named no known path.
-    pub fn sampled(&self) -> (u64, u64) {
+    fn sampled(&self) -> (u64, u64) {
         (self.samples.samples(), self.samples.unknown())
     }
 
     /// Forgets everything.
-    pub fn reset(
-        &mut self,
-        probe: ProbeKind,
-        registry: &Registry,
-        blocks: &ThreadBlocks,
-        shim: &Shim,
-        jni: Jni<'_>,
-    ) -> Result<(), JvmError> {
-        // All that can fail comes first: a reset that fails changes nothing.
-        let baseline = match probe {
-            ProbeKind::Counters => Some(ExactCounts::read(registry, blocks, shim, jni)?),
-            _ => None,
-        };
+    pub fn reset(&mut self) {
         self.samples.reset();
         self.tally = Tally::default();
-        if let Some(baseline) = baseline {
-            self.baseline = baseline;
-        }
-        Ok(())
     }
 
-    /// Counts of all classes of the current configuration, as a profile wants them, and the number of each
-    /// one's first method. `exact`: what was counted exactly, if that is what the probes do. Read before
-    /// classes are listed: a class that is registered in between is then a class without counts, not a count
-    /// without class.
-    pub fn classes(
-        &self,
-        registry: &Registry,
-        exact: Option<&ExactCounts>,
-    ) -> (Vec<ClassProfile>, Vec<MethodId>) {
-        let profile = |entry: ClassEntry| {
-            let method = |m: usize| match exact {
-                Some(exact) => exact.of_method(&self.baseline, &entry, m),
-                None => self.samples.method_counts(entry.ids.first_method.at(m).0),
-            };
-            let class = ClassProfile {
-                counts: (0..entry.map.methods.len()).map(method).collect(),
-                map: entry.map,
-            };
-            (class, entry.ids.first_method)
-        };
-        let mut classes: Vec<(ClassProfile, MethodId)> =
-            registry.classes().into_iter().map(profile).collect();
-        classes.sort_by(|(a, _), (b, _)| (&a.map.name, a.map.sha256).cmp(&(&b.map.name, b.map.sha256)));
-        // The same class may come in several outputs that were instrumented ahead.
-        classes.dedup_by(|(next, _), (first, _)| next.map == first.map && add_counts(first, next));
-        classes.into_iter().unzip()
+    /// A tick of the clock has been dealt with.
+    pub fn ticked(&mut self, tick: Tick) {
+        self.tally.ticks += 1;
+        self.tally.overruns += u64::from(tick.late);
     }
+
+    /// Says in a profile's facts how many samples there are.
+    pub fn note(&self, facts: &mut Facts) {
+        let (samples, unknown) = self.sampled();
+        facts.set(facts::TICKS, self.tally.ticks);
+        facts.set(facts::OVERRUNS, self.tally.overruns);
+        facts.set(facts::SAMPLES, samples);
+        facts.set(facts::UNKNOWN_SAMPLES, unknown);
+    }
+
+    /// Lines of an answer about it.
+    pub fn status(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("ticks", self.tally.ticks.to_string()),
+            ("samples", self.sampled().0.to_string()),
+        ]
+    }
+
+    /// The samples of all classes, as [`classes`] has them.
+    pub fn classes(&self, registry: &Registry) -> (Vec<ClassProfile>, Vec<MethodId>) {
+        classes(registry, |entry, method| {
+            self.samples.method_counts(entry.ids.first_method.at(method).0)
+        })
+    }
+}
+
+/// Counts of all classes of the current configuration, as a profile wants them, and the number of each one's
+/// first method. `counts`: of a class's method. What it was counted from has to be read before: a class that
+/// is registered in between is then a class without counts, not a count without class.
+pub fn classes(
+    registry: &Registry,
+    counts: impl Fn(&ClassEntry, usize) -> MethodCounts,
+) -> (Vec<ClassProfile>, Vec<MethodId>) {
+    let profile = |entry: ClassEntry| {
+        let class = ClassProfile {
+            counts: (0..entry.map.methods.len())
+                .map(|method| counts(&entry, method))
+                .collect(),
+            map: entry.map,
+        };
+        (class, entry.ids.first_method)
+    };
+    let mut classes: Vec<(ClassProfile, MethodId)> = registry.classes().into_iter().map(profile).collect();
+    classes.sort_by(|(a, _), (b, _)| (&a.map.name, a.map.sha256).cmp(&(&b.map.name, b.map.sha256)));
+    // The same class may come in several outputs that were instrumented ahead.
+    classes.dedup_by(|(next, _), (first, _)| next.map == first.map && add_counts(first, next));
+    classes.into_iter().unzip()
 }
 
 /// Adds the counts of the same class.

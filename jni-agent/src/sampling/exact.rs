@@ -7,7 +7,7 @@ use trodden_instrumenter::{CounterSlot, MethodId};
 use trodden_numbering::BlockId;
 use trodden_profile::{MethodCounts, MethodMap};
 
-use crate::classes::registry::{ClassEntry, Registry};
+use crate::classes::registry::{ClassEntry, Registry, Slots};
 use crate::jvm::{Jni, JvmError};
 use crate::sampling::open::OpenPaths;
 use crate::threads::blocks::ThreadBlocks;
@@ -74,7 +74,10 @@ impl ExactCounts {
         let map = &entry.map.methods[method];
         let id = entry.ids.first_method.at(method);
         let paths = map.num_paths();
-        let base = entry.layout.base[method];
+        let Slots::Paths(layout) = &entry.slots else {
+            return MethodCounts::default();
+        };
+        let base = layout.base[method];
         let counts = match base {
             Some(base) => {
                 let first = entry.ids.first_counter.plus(base).index();
@@ -105,7 +108,7 @@ impl ExactCounts {
             paths: counts,
             partial: more.filter_map(positive).filter_map(prefix).collect(),
         };
-        if let Some(slot) = entry.layout.begun[method].filter(|_| !self.without_died) {
+        if let Some(slot) = layout.begun[method].filter(|_| !self.without_died) {
             let slot = entry.ids.first_counter.plus(slot).index();
             let at = |counts: &[u64]| counts.get(slot).copied().unwrap_or(0);
             add_died(

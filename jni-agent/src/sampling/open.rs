@@ -152,7 +152,7 @@ impl Reader<'_> {
 /// Does the frame run the code that the agent has made last? What was loaded before profiling began or has
 /// lost its probes does not.
 fn is_current(host: &Host, method: &Method, frame: &jvmtiFrameInfo) -> bool {
-    !host.jvmti.is_obsolete(frame.method) && !host.registry.was_silenced(&method.map.name)
+    !host.jvmti.is_obsolete(frame.method) && !host.registry.silenced.had(&method.map.name)
 }
 
 fn old_place(code: &MethodCode, place: u32) -> u32 {

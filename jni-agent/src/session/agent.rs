@@ -1,38 +1,26 @@
-//! The agent's state, and what starting and stopping do to it.
+//! The agent's state.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use jvmti_bindings::sys::jni::JNIEnv;
-use jvmti_bindings::sys::jvmti::{
-    JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_THREAD_END,
-    JVMTI_EVENT_VIRTUAL_THREAD_END, jvmtiCapabilities,
-};
-use trodden_analyses::stream::{Pipeline, StreamError};
-use trodden_instrumenter::{CounterSlot, ProbeKind};
-use trodden_profile::options::ConsumedBy;
+use trodden_instrumenter::CounterSlot;
 use trodden_profile::output::Lease;
 
-use crate::classes::retransform::{Restored, retransform};
-use crate::controller::Ledger;
 use crate::cpu::CpuSampler;
 use crate::host::{Granted, Host};
 use crate::jvm::guard::guard;
 use crate::jvm::thread::Vm;
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::locks::lock;
-use crate::log::{info, warning};
-use crate::sampling::clock::{Clock, THREAD_NAME};
-use crate::sampling::collector::Collector;
+use crate::recorders::Recorder;
+use crate::sampling::clock::Clock;
 use crate::session::by_test::Marks;
-use crate::session::fleet::Drawn;
-use crate::session::ticker::Ticker;
-use crate::session::{dump, spool};
+use crate::session::spool;
 use crate::settings::Settings;
 use crate::stream::Recording;
 use crate::stream::record::TraceFile;
-use crate::structural::Windows;
 use crate::threads::shim::Shim;
 
 /// Everything the agent knows; one per JVM, alive until the process ends.
@@ -45,36 +33,44 @@ pub struct Agent {
     control: Mutex<Control>,
     /// Where the CPU time goes.
     pub cpu: CpuSampler,
-    /// Counts so far.
-    pub collector: Mutex<Collector>,
-    /// Structure graphs. Taken after the collector.
-    pub windows: Mutex<Windows>,
     /// What each test counted.
     pub marks: Marks,
     /// Is each path end counted now, in counters of its own? For who asks often and must not wait.
-    counting: AtomicBool,
-    /// Which methods were counted when. Taken after the others, and never held while the JVM is called.
-    pub ledger: Mutex<Ledger>,
+    pub(super) counting: AtomicBool,
+}
+
+/// What was drawn last.
+#[derive(Clone, Debug, Default)]
+pub struct Drawn {
+    /// The draw, if there is one: `1/100`.
+    pub of: Option<String>,
+    /// Is this host in?
+    pub yes: bool,
+    /// Number of the last command that started or stopped profiling: who waits for the next draw does so for
+    /// that command.
+    pub command: u64,
 }
 
 /// What commands change.
 #[derive(Default)]
 pub struct Control {
-    clock: Option<Clock>,
+    pub(super) clock: Option<Clock>,
     /// Settings of the running or last profile.
     pub settings: Option<Arc<Settings>>,
+    /// What records it.
+    pub(super) recorder: Option<Arc<dyn Recorder>>,
     /// The trace that is being written.
     pub trace: Option<Arc<TraceFile>>,
     /// Wall-clock time at which the profile began.
     pub started: Option<SystemTime>,
     /// Time profiled before the current stretch.
-    before: Duration,
+    pub(super) before: Duration,
     /// When the current stretch began; `None` while stopped.
-    since: Option<Instant>,
+    pub(super) since: Option<Instant>,
     /// Says whether the process lives that asked for a session, with the number of that.
     pub lease: Option<(u64, Arc<Lease>)>,
     /// Number of the current or last stretch.
-    session: u64,
+    pub(super) session: u64,
     /// Windows in a spool folder.
     pub windows: spool::Windows,
     /// Whether this host is one of those that record.
@@ -83,58 +79,7 @@ pub struct Control {
     pub ended: bool,
 }
 
-/// Why profiling could not be started.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// It runs already.
-    #[error("profiling runs already; stop it first")]
-    Running,
-    /// Frames can be read only if the agent was there from the start.
-    #[error(
-        "probe 'safepoint' needs the agent at JVM start-up (-agentpath or JAVA_TOOL_OPTIONS), not attached later"
-    )]
-    NeedsStartUp,
-    /// The JVM gives its events only to agents that request them at start-up.
-    #[error(
-        "burst-events=jvm needs the agent at JVM start-up with that very option (-agentpath or JAVA_TOOL_OPTIONS): \
-         this JVM can no longer be asked for its events; burst-events=probes can be attached"
-    )]
-    NeedsMethodEvents,
-    /// The schedule's window is larger than the ring of this JVM.
-    #[error(
-        "schedule {schedule} needs windows of {needed} path ends, but this JVM's ring has room for {room}"
-    )]
-    Window {
-        /// The schedule.
-        schedule: String,
-        /// Its window.
-        needed: u64,
-        /// The ring's length.
-        room: u64,
-    },
-    /// The JVM refused something.
-    #[error(transparent)]
-    Jvm(#[from] JvmError),
-    /// No address space for a thread's counters.
-    #[error(
-        "this probe needs address space for the counters of threads, and there is too little left (see ulimit -v)"
-    )]
-    NoRoom,
-    /// The analyses cannot be set up.
-    #[error(transparent)]
-    Stream(#[from] StreamError),
-    /// The trace cannot be written.
-    #[error("no trace: {0}")]
-    Trace(String),
-    /// No clock, or no consumer.
-    #[error("no thread for the agent: {0}")]
-    Thread(std::io::Error),
-}
-
 static AGENT: OnceLock<Agent> = OnceLock::new();
-/// Number of the next stretch.
-static SESSIONS: AtomicU64 = AtomicU64::new(1);
-
 impl Control {
     /// Seconds profiled so far.
     pub fn seconds(&self) -> f64 {
@@ -150,6 +95,11 @@ impl Control {
     pub fn writes_windows_only(&self) -> bool {
         let settings = self.settings.as_ref();
         settings.is_some_and(|settings| !settings.options.writes_file())
+    }
+
+    /// What records the profile that runs, or ran last.
+    pub fn recorder(&self) -> Option<&dyn Recorder> {
+        self.recorder.as_deref()
     }
 
     /// Number of the current stretch, which no other one has.
@@ -196,9 +146,6 @@ impl Agent {
             recording: Recording::default(),
             cpu: CpuSampler::default(),
             control: Mutex::default(),
-            collector: Mutex::default(),
-            windows: Mutex::default(),
-            ledger: Mutex::default(),
             marks: Marks::default(),
             counting: AtomicBool::new(false),
         })
@@ -225,251 +172,6 @@ impl Agent {
     /// The same, unless a command is under way.
     pub fn try_control(&self) -> Option<MutexGuard<'_, Control>> {
         self.control.try_lock().ok()
-    }
-
-    /// Starts profiling: hook on, classes that are there already sent through it, clock on.
-    pub fn start(
-        &'static self,
-        jni: Jni<'_>,
-        control: &mut Control,
-        mut settings: Settings,
-    ) -> Result<Restored, StartError> {
-        if control.running() {
-            return Err(StartError::Running);
-        }
-        if settings.probe == ProbeKind::Safepoint && !self.host.granted.frames {
-            return Err(StartError::NeedsStartUp);
-        }
-        if settings.options.has_events_of_jvm() {
-            let granted = self.host.granted;
-            if !granted.method_events || settings.options.has_steps_of_jvm() && !granted.steps {
-                return Err(StartError::NeedsMethodEvents);
-            }
-            // Now: in an event of a thread nothing may run Java code.
-            self.host.find_virtual_threads(jni);
-        }
-        if settings.probe == ProbeKind::Structural {
-            settings.switches = Some(self.host.blocks.switches().ok_or(StartError::NoRoom)?);
-        }
-        let settings = Arc::new(settings);
-        let shim = self.shim(jni, settings.window())?;
-        if settings.window() > shim.ring_entries() {
-            return Err(StartError::Window {
-                schedule: settings.options.sampling.schedule.to_string(),
-                needed: settings.window(),
-                room: shim.ring_entries(),
-            });
-        }
-        let counts = matches!(
-            settings.probe,
-            ProbeKind::Counters | ProbeKind::Events | ProbeKind::Structural
-        );
-        if counts && shim.first_block().is_none() {
-            return Err(StartError::NoRoom);
-        }
-        if self.host.registry.configure(&settings.configuration()) && control.started.is_some() {
-            info!("other probes or filters than before: a new profile begins");
-            lock(&self.collector).reset(settings.probe, &self.host.registry, &self.host.blocks, shim, jni)?;
-            *control = Control {
-                windows: std::mem::take(&mut control.windows),
-                drawn: std::mem::take(&mut control.drawn),
-                ended: control.ended,
-                ..Control::default()
-            };
-            lock(&self.ledger).reset();
-            lock(&self.windows).forget();
-            self.host.registry.silence_none();
-            self.cpu.reset();
-        }
-        self.recording.forget_methods();
-        lock(&self.ledger).begin(control.before);
-        shim.lay_out(jni, settings.strata())?;
-        if settings.probe == ProbeKind::Structural {
-            lock(&self.windows).begin(&self.host.blocks, settings.options.structural.window);
-        }
-        if settings.probe == ProbeKind::Events {
-            self.start_streams(control, &settings)?;
-        }
-        let done = match settings.ahead || !settings.instruments() {
-            true => Restored::default(),
-            false => self.instrument(jni, &settings)?,
-        };
-        self.recording.streams.settled();
-        control.clock = settings
-            .interval()
-            .map(|i| self.start_clock(i, &settings))
-            .transpose()
-            .map_err(StartError::Thread)?;
-        if let Some(interval) = settings.options.sampling.sample
-            && let Err(e) = self
-                .cpu
-                .start(&self.host, jni, interval, settings.options.sampling.sampled_by)
-        {
-            warning!("no CPU samples: {e}");
-        }
-        let counting = settings.probe == ProbeKind::Counters && !settings.retires;
-        self.counting.store(counting, Ordering::Release);
-        control.settings = Some(settings);
-        control.started.get_or_insert_with(SystemTime::now);
-        control.since = Some(Instant::now());
-        control.session = SESSIONS.fetch_add(1, Ordering::Relaxed);
-        Ok(done)
-    }
-
-    /// Switches the hook on and sends what is loaded through it.
-    fn instrument(&self, jni: Jni<'_>, settings: &Arc<Settings>) -> Result<Restored, JvmError> {
-        self.host.set_active(Some(Arc::clone(settings)));
-        self.host.jvmti.notify(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, true)?;
-        let filter = &settings.instrumenter.options().filter;
-        // Only to get at their bytes, with the JVM's events. Those of classes that came by unchanged would be
-        // others this time: the JVM keeps what it was given only where that was changed, else it puts
-        // together an equivalent.
-        let once = settings.options.has_events_of_jvm();
-        Ok(retransform(
-            self.host.jvmti,
-            jni,
-            &self.host.registry,
-            |name| filter.class(name) && !(once && self.host.registry.has_class_named(name)),
-            |_| (),
-        ))
-    }
-
-    /// Sets the analyses up, or goes on with those of a profile that was stopped.
-    fn start_streams(&self, control: &mut Control, settings: &Arc<Settings>) -> Result<(), StartError> {
-        // Only newer JVMs have virtual threads; on older ones both fail, and nothing is lost.
-        let mut capabilities = jvmtiCapabilities::default();
-        capabilities.set_can_support_virtual_threads(true);
-        if self.host.jvmti.add_capabilities(&capabilities).is_ok() {
-            let _ = self.host.jvmti.notify(JVMTI_EVENT_VIRTUAL_THREAD_END, true);
-        }
-        self.host.jvmti.notify(JVMTI_EVENT_THREAD_END, true)?;
-        if let Some((_, revisits)) = settings.bursts() {
-            self.recording
-                .streams
-                .set_revisits(revisits, settings.options.seed);
-        }
-        if let Some(bytes) = settings.alloc_interval() {
-            let mut capabilities = jvmtiCapabilities::default();
-            capabilities.set_can_generate_sampled_object_alloc_events(true);
-            self.host.jvmti.add_capabilities(&capabilities)?;
-            self.host.jvmti.set_heap_sampling_interval(bytes)?;
-            self.recording.set_alloc_interval(bytes);
-            self.host.jvmti.notify(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, true)?;
-        }
-        let watching = self.host.is_up() && settings.follows_stacks();
-        if control.started.is_some() && !settings.records() {
-            self.recording.streams.watch(watching);
-            return Ok(());
-        }
-        let pipeline = if settings.records() {
-            let file = dump::file_name(settings).map_err(|e| StartError::Trace(e.to_string()))?;
-            let kinds = settings.instrumenter.options().probes.events();
-            let run = dump::run_info(self, control, settings);
-            let trace = TraceFile::create(file, kinds, &run, Arc::clone(&self.host.registry))
-                .map_err(StartError::Trace)?;
-            let trace = Arc::new(trace);
-            control.trace = Some(Arc::clone(&trace));
-            Pipeline::new().with_recorder(trace, kinds)
-        } else {
-            Pipeline::with_lookup(&settings.options, Arc::clone(&self.host.registry) as _)?
-        };
-        self.recording
-            .streams
-            .begin(
-                pipeline,
-                settings.options.stream.consumer == ConsumedBy::Agent,
-                watching,
-            )
-            .map_err(StartError::Thread)
-    }
-
-    fn start_clock(&'static self, interval: Duration, settings: &Arc<Settings>) -> std::io::Result<Clock> {
-        let mut ticker = Ticker::new(self, settings);
-        Clock::start(
-            THREAD_NAME,
-            self.host.vm,
-            self.host.jvmti,
-            interval,
-            settings.jitter(),
-            move |jni, tick, signal| guard("the clock", false, || ticker.tick(jni, tick, signal)),
-        )
-    }
-
-    /// Stops profiling; counts are kept, classes get their own bytes back.
-    pub fn stop(&self, jni: Jni<'_>, control: &mut Control) -> Restored {
-        self.counting.store(false, Ordering::Release);
-        self.pause(jni, control);
-        if control.settings.as_ref().is_some_and(|settings| settings.ahead) {
-            return Restored::default();
-        }
-        let unchanged = control
-            .settings
-            .as_ref()
-            .is_some_and(|settings| settings.options.has_events_of_jvm());
-        self.host.set_active(None);
-        lock(&self.windows).stop(&self.host.blocks);
-        lock(&self.ledger).stop();
-        self.host.registry.silence_none();
-        let names = self.host.registry.names();
-        let restored = match unchanged {
-            true => Restored::default(),
-            false => retransform(
-                self.host.jvmti,
-                jni,
-                &self.host.registry,
-                |name| names.contains(name),
-                |_| (),
-            ),
-        };
-        if let Err(e) = self.host.jvmti.notify(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false) {
-            warning!("the class file load hook stays on: {e}");
-        }
-        restored
-    }
-
-    /// Stops the clock and the account of time, and closes the window.
-    pub fn pause(&self, jni: Jni<'_>, control: &mut Control) {
-        self.cpu.stop(&self.host, jni);
-        if let Some(clock) = control.clock.take() {
-            clock.stop();
-        }
-        if let Some(shim) = self.host.shim_if_defined() {
-            let _ = shim.disarm(jni);
-            let _ = shim.set_burst(jni, 0);
-        }
-        if self.host.granted.method_events {
-            self.recording.method_events.end(self.host.jvmti);
-        }
-        if control
-            .settings
-            .as_ref()
-            .is_some_and(|settings| settings.alloc_interval().is_some())
-        {
-            let _ = self.host.jvmti.notify(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, false);
-        }
-        if let Some(since) = control.since.take() {
-            control.before += since.elapsed();
-        }
-    }
-
-    /// Forgets all counts; profiling goes on, if it runs.
-    pub fn reset(&self, jni: Jni<'_>, control: &mut Control) -> Result<(), JvmError> {
-        if let (Some(shim), Some(settings)) = (self.host.shim_if_defined(), &control.settings) {
-            lock(&self.collector).reset(settings.probe, &self.host.registry, &self.host.blocks, shim, jni)?;
-            if let Some(pipeline) = self.recording.streams.pipeline() {
-                self.recording.streams.flush();
-                self.recording.streams.forget_visits();
-                pipeline.reset();
-            }
-        }
-        lock(&self.windows).reset(&self.host.blocks);
-        lock(&self.ledger).reset();
-        self.cpu.reset();
-        self.marks.reset();
-        control.before = Duration::ZERO;
-        control.started = control.started.map(|_| SystemTime::now());
-        control.since = control.since.map(|_| Instant::now());
-        Ok(())
     }
 }
 

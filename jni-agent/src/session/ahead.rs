@@ -11,7 +11,7 @@ use trodden_instrumenter::ProbeKind;
 use trodden_profile::options::{self, Action, AgentCommand, Probe, ProfileOptions, check_place};
 use trodden_profile::{Profile, facts};
 
-use crate::classes::registry::Bases;
+use crate::classes::outputs::Bases;
 use crate::jvm::Jni;
 use crate::log::{info, warning};
 use crate::session::agent::{Agent, Control};
@@ -40,7 +40,7 @@ pub struct Request {
 /// Why its classes are not counted.
 pub fn register(agent: &'static Agent, jni: Jni<'_>, request: &Request) -> Result<Bases, String> {
     let mut control = agent.control();
-    if let Some(bases) = agent.host.registry.unit(&request.unit) {
+    if let Some(bases) = agent.host.registry.outputs.bases(&request.unit) {
         return Ok(bases);
     }
     let (map, found) = find_map(request)?;
@@ -130,7 +130,7 @@ fn begin(
     if options.fleet.fleet.is_some() {
         return Err("fleet is for the agent: this code carries its probes already".to_owned());
     }
-    options.code.renumber = None;
+    options.code.use_profile = None;
     let settings = Settings {
         ahead: true,
         ..Settings::new(options).map_err(|e| e.to_string())?

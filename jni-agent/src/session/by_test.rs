@@ -8,11 +8,11 @@ use std::time::Instant;
 use trodden_instrumenter::{MethodId, ProbeKind};
 use trodden_profile::{MethodCounts, TestCounts, TestMethod};
 
+use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;
 use crate::log::error;
 use crate::sampling::exact::ExactCounts;
-use crate::session::agent::Agent;
 use crate::session::by_thread::ByThread;
 
 /// The counts of tests so far.
@@ -56,27 +56,27 @@ pub struct Mark {
 
 impl Marks {
     /// What was counted since the last mark is that of a test.
-    pub fn mark(&self, agent: &Agent, jni: Jni<'_>, mark: Mark) {
-        if let Err(e) = self.add(agent, jni, mark) {
+    pub fn mark(&self, host: &Host, jni: Jni<'_>, mark: Mark) {
+        if let Err(e) = self.add(host, jni, mark) {
             error!("what a test did is not known: {e}");
         }
     }
 
-    fn add(&self, agent: &Agent, jni: Jni<'_>, mark: Mark) -> Result<(), JvmError> {
-        let Some(shim) = agent.host.shim_if_defined() else {
+    fn add(&self, host: &Host, jni: Jni<'_>, mark: Mark) -> Result<(), JvmError> {
+        let Some(shim) = host.shim_if_defined() else {
             return Ok(());
         };
-        let counts = (agent.host.active())
-            .is_some_and(|settings| settings.probe == ProbeKind::Counters && !settings.ahead);
+        let counts =
+            (host.active()).is_some_and(|settings| settings.probe == ProbeKind::Counters && !settings.ahead);
         if !counts {
             return Ok(());
         }
-        let registry = &agent.host.registry;
+        let registry = &host.registry;
         let now = Instant::now();
         let mut inner = lock(&self.inner);
         let Inner { last, since, tests } = &mut *inner;
         let nanos = since.and_then(|since| u64::try_from(now.duration_since(since).as_nanos()).ok());
-        let more = last.more(registry, &agent.host.blocks, shim, jni)?;
+        let more = last.more(registry, &host.blocks, shim, jni)?;
         // A benchmark's iteration is what its threads do, which JMH keeps from one to the next.
         let by_others = more.by_others && mark.operations == 0;
         let test = tests.entry(mark.name).or_default();

@@ -14,13 +14,14 @@ use trodden_profile::output;
 
 use crate::classes::retransform::Restored;
 use crate::jvm::Jni;
-use crate::locks::lock;
 use crate::log::{error, info, warning};
-use crate::session::agent::{Agent, Control, StartError};
-use crate::session::dump::{DumpError, UnderWay, dump, file_name, totals};
-use crate::session::fleet::{Drawn, draw_of, watch};
+use crate::recorders::{ReadError, UnderWay};
+use crate::session::agent::{Agent, Control, Drawn};
+use crate::session::dump::{dump, file_name, totals};
+use crate::session::fleet::{draw_of, watch};
 use crate::session::lease;
 use crate::session::spool::{Spooler, check_places, finish, turn};
+use crate::session::start::StartError;
 use crate::settings::{Settings, apply_log_options};
 
 /// Name and value lines of an answer.
@@ -82,7 +83,7 @@ fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result
             match turn(agent, jni, &mut control) {
                 Some(Ok(window)) => Ok(vec![("window", shown(&window))]),
                 Some(Err(e)) => Err(e.to_string()),
-                None => Err(DumpError::Nothing.to_string()),
+                None => Err(ReadError::Nothing.to_string()),
             }
         }
         Action::Dump | Action::Report if control.writes_windows_only() && !options.is_given("file") => Err(
@@ -101,12 +102,8 @@ fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result
             Ok(vec![("file", shown(&file))])
         }
         Action::Reset => {
-            if control
-                .settings
-                .as_ref()
-                .is_some_and(|s| s.probe == ProbeKind::Coverage)
-            {
-                return Err("coverage cannot be forgotten: what has run is not reported again".to_owned());
+            if let Some(reason) = control.recorder().and_then(|recorder| recorder.keeps_counts()) {
+                return Err(reason.to_owned());
             }
             if control.windows.spooler.is_some() {
                 return Err(
@@ -129,8 +126,8 @@ fn bursts_unless_told(agent: &Agent, options: &mut ProfileOptions) {
     };
     if options.take_bursts_unless_told(events) {
         info!(
-            "calls are counted in bursts: burst={}, burst-events={events} (burst=off counts every call)",
-            options.stream.burst
+            "calls are counted in bursts: burst={} (burst=off counts every call)",
+            options.burst
         );
     }
 }
@@ -196,10 +193,7 @@ pub fn begin(
         .map(lease::open)
         .transpose()?;
     let probe = settings.probe_name();
-    let bursts = settings
-        .bursts()
-        .map(|_| settings.options.stream.burst.to_string());
-    let events = settings.options.stream.burst_events;
+    let bursts = settings.bursts().map(|_| settings.options.burst.to_string());
     lease::end_if_dead(agent, jni, control);
     let done = start_recording(agent, jni, control, settings)?;
     if let Some(lease) = lease.map(Arc::new) {
@@ -227,7 +221,7 @@ pub fn begin(
     );
     let mut answer = vec![("probe", probe.to_owned())];
     // Who did not ask for them learns that not every call is counted.
-    answer.extend(bursts.map(|bursts| ("burst", format!("{bursts}, burst-events={events}"))));
+    answer.extend(bursts.map(|bursts| ("burst", bursts)));
     answer.push(("retransformed", done.classes.to_string()));
     answer.push(("not_retransformed", done.failed.to_string()));
     Ok(answer)
@@ -246,14 +240,14 @@ pub fn start_recording(
     let spooler = Spooler::new(agent, &settings.options)?;
     control.windows.send();
     let again = spooler.is_some() && control.started.is_some();
-    let coverage = settings.probe == ProbeKind::Coverage;
-    if again && !coverage {
+    let keeps_counts = settings.probe == ProbeKind::Coverage;
+    if again && !keeps_counts {
         // A window begins with nothing: what was counted before is in windows, or in a file.
         agent.reset(jni, control).map_err(|e| e.to_string())?;
     }
     let done = agent.start(jni, control, settings).map_err(|e| e.to_string())?;
     if let Some(mut spooler) = spooler {
-        if again && coverage {
+        if again && keeps_counts {
             let before = totals(agent, jni, control, UnderWay::Nothing).map_err(|e| e.to_string())?;
             spooler.begin_after(before);
         }
@@ -279,22 +273,20 @@ fn status(agent: &Agent, control: &Control) -> Answer {
         answer.push(("window", number.to_string()));
     }
     if let Some(settings) = &control.settings {
-        let collector = lock(&agent.collector);
         let (classes, methods) = agent.host.registry.sizes();
-        let skipped = agent.host.registry.skipped();
+        let skipped = agent.host.registry.left_alone.list();
         let left_alone = skipped.iter().filter(|s| !s.has_probes()).count();
         answer.push(("probe", settings.probe_name().to_owned()));
         answer.push(("seconds", format!("{:.3}", control.seconds())));
         answer.push(("classes", classes.to_string()));
         answer.push(("methods", methods.to_string()));
         answer.push(("skipped", left_alone.to_string()));
-        if settings.samples() {
-            answer.push(("ticks", collector.tally.ticks.to_string()));
-            answer.push(("samples", collector.sampled().0.to_string()));
-        }
-        if settings.bursts().is_some() {
-            answer.push(("bursts", collector.tally.ticks.to_string()));
-        }
+        answer.extend(
+            control
+                .recorder()
+                .into_iter()
+                .flat_map(|recorder| recorder.status(settings)),
+        );
         if settings.options.writes_file() {
             answer.push(("file", settings.options.output.file.to_string()));
         }

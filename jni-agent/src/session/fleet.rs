@@ -8,8 +8,8 @@ use trodden_profile::spool::identity::Draw;
 use crate::jvm::Jni;
 use crate::jvm::guard::guard;
 use crate::log::{error, info, warning};
+use crate::recorders::UnderWay;
 use crate::session::agent::Agent;
-use crate::session::dump::UnderWay;
 use crate::session::{control, spool};
 
 /// Name of the thread that waits, as debuggers show it.
@@ -17,25 +17,13 @@ const THREAD_NAME: &str = "Trodden fleet";
 /// Longest time to sleep at once: the system's clock may be set, and a computer may have slept.
 const NAP: Duration = Duration::from_secs(60);
 
-/// What was drawn last.
-#[derive(Clone, Debug, Default)]
-pub struct Drawn {
-    /// The draw, if there is one: `1/100`.
-    pub of: Option<String>,
-    /// Is this host in?
-    pub yes: bool,
-    /// Number of the last command that started or stopped profiling: who waits for the next draw does so for
-    /// that command.
-    pub command: u64,
-}
-
 /// The draw that the options ask for.
 pub fn draw_of(options: &ProfileOptions) -> Option<Draw> {
-    let of = options.fleet.fleet.filter(|_| options.spools())?;
+    let fleet = options.fleet.fleet.filter(|_| options.spools())?;
     Some(Draw {
         host: spool::host(options),
-        of,
-        holds: options.fleet.draw,
+        of: fleet.of,
+        holds: fleet.holds,
     })
 }
 

@@ -10,8 +10,8 @@ use trodden_profile::output::Lease;
 use crate::jvm::Jni;
 use crate::jvm::guard::guard;
 use crate::log::{error, warning};
+use crate::recorders::UnderWay;
 use crate::session::agent::{Agent, Control};
-use crate::session::dump::UnderWay;
 use crate::session::spool::finish;
 
 /// Name of the thread that waits, as debuggers show it.

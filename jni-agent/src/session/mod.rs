@@ -11,4 +11,5 @@ pub mod fleet;
 mod lease;
 mod patterns;
 pub mod spool;
+mod start;
 mod ticker;

@@ -27,7 +27,13 @@ impl Unmatched {
     /// Looks for them. Nearly free where every pattern matches a class that was instrumented.
     pub fn find(include: &[String], registry: &Registry, jvmti: Jvmti, jni: Jni<'_>) -> Option<Unmatched> {
         let mut names = registry.names();
-        names.extend(registry.skipped().into_iter().map(|skipped| skipped.class));
+        names.extend(
+            registry
+                .left_alone
+                .list()
+                .into_iter()
+                .map(|skipped| skipped.class),
+        );
         let unmatched = |names: &HashSet<String>| -> Vec<String> {
             let without = include.iter().filter(|pattern| !matches(pattern, names));
             without.cloned().collect()

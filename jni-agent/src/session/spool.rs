@@ -18,8 +18,9 @@ use trodden_profile::{MergeError, Profile, SubtractError, WriteError, subtract};
 
 use crate::jvm::Jni;
 use crate::log::{error, info, warning};
+use crate::recorders::{ReadError, UnderWay};
 use crate::session::agent::{Agent, Control, unix_millis};
-use crate::session::dump::{DumpError, UnderWay, add_source, dump, file_name, find_unmatched, save, totals};
+use crate::session::dump::{DumpError, add_source, dump, file_name, find_unmatched, save, totals};
 use crate::session::patterns::Unmatched;
 
 /// Milliseconds of a day of UTC.
@@ -135,8 +136,8 @@ impl Spooler {
         if !labels.is_empty() {
             about.set(facts::LABELS, labels);
         }
-        if let Some(of) = fleet.fleet {
-            about.set(facts::FLEET, format!("1/{of}"));
+        if let Some(fleet) = fleet.fleet {
+            about.set(facts::FLEET, format!("1/{}", fleet.of));
         }
         about.set(facts::JVM_ID, jvm_id.clone());
         let build = match &fleet.build {
@@ -385,7 +386,7 @@ pub fn finish(
         });
     };
     let Some(settings) = control.settings.clone() else {
-        return Err(DumpError::Nothing);
+        return Err(ReadError::Nothing.into());
     };
     let unmatched = find_unmatched(agent, jni, control, &settings);
     let now = totals(agent, jni, control, under_way)?;

@@ -1,4 +1,4 @@
-//! Bursts of the JVM's own events (`burst-events=jvm`): calls and returns come from JVMTI's `MethodEntry` and
+//! Bursts of the JVM's own events (`burst=jvm:…`): calls and returns come from JVMTI's `MethodEntry` and
 //! `MethodExit`, which are on in bursts only. No code carries probes, and no class is changed.
 //!
 //! While they are on, HotSpot runs every thread in its interpreter: compiled activations that are on stacks

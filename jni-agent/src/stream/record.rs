@@ -82,7 +82,7 @@ impl TraceFile {
     /// A text that names the file, also if something went wrong before.
     pub fn finish(&self, run: &RunInfo) -> Result<(), String> {
         self.define_classes();
-        self.recorder.skipped(&self.registry.skipped());
+        self.recorder.skipped(&self.registry.left_alone.list());
         self.define_conditions();
         match self.recorder.finish(run) {
             Ok(Some(_)) => self.growing.place().map_err(|e| about(&self.file, e)),

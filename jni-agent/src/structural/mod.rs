@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 use rustc_hash::{FxHashMap, FxHashSet};
 use trodden_instrumenter::{CounterSlot, MethodId};
 
-use crate::classes::registry::{ClassEntry, Registry};
+use crate::classes::registry::{ClassEntry, Registry, Slots};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::sampling::PathCounts;
@@ -103,7 +103,9 @@ impl Windows {
     }
 
     fn add(&mut self, class: &ClassEntry, now: f64) {
-        let Some(layout) = &class.graphs else { return };
+        let Slots::Graphs(layout) = &class.slots else {
+            return;
+        };
         for (method, map) in class.map.methods.iter().enumerate() {
             let first = self.graphs.len();
             let slots = layout.of_method(method);
@@ -353,11 +355,6 @@ impl Windows {
         self.spans = 0;
         let now = self.time.now();
         self.graphs.iter_mut().for_each(|graph| graph.reset(blocks, now));
-    }
-
-    /// Forgets all graphs: another configuration has others.
-    pub fn forget(&mut self) {
-        *self = Windows::default();
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is profiled, and how.
 
-use super::entry::{Effect, Level, OptionEntry};
+use super::entry::{Effect, Level, OptionEntry, TakenBy};
 use super::syntax::{join_list, split_list};
 use super::{Action, Probe, ProfileKind, ProfileOptions, Use};
 
@@ -10,10 +10,10 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         value: "paths|kpaths|contexts|subpaths|structural|coverage|null",
         default: "paths",
         example: "contexts",
-        help: "What is profiled (structural: each loop on its own; coverage: what ran at all, by probes that compiled code \
-               drops; null: nothing, to see what the event stream costs)",
+        help: "What is profiled; several are joined by +. null is for replays",
         list: true,
-        replay: true,
+        taken: TakenBy::Both,
+        only_replayed: |o| o.has(ProfileKind::Null),
         level: Level::Basic,
         effect: Effect::Classes,
         set: |o, value| {
@@ -33,12 +33,14 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         name: "coverage",
         value: "lines|branches|paths",
         default: "branches",
-        example: "lines",
-        help: "What coverage is to know: lines and branches (one kind of probe tells both), or paths too, which are counted \
-               (probe=counters,single-path-methods=probe,cut-paths=count)",
+        example: "paths",
+        help: "What coverage is to know; paths are counted",
         uses: &[Use::COVERAGE],
+        effect: Effect::Classes,
         set: |o, value| Ok(o.coverage = value.parse()?),
         get: |o| Some(o.coverage.to_string()),
+        // Lines and branches are the same probes.
+        mark: Some(|o| o.covers_paths().to_string()),
         ..OptionEntry::PLAIN
     },
     OptionEntry {
@@ -46,8 +48,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         value: "yieldpoint|counters|safepoint|events|auto|none",
         default: "auto",
         example: "counters",
-        help: "How path ends are observed: sampled, all counted, read from frames at safepoints, or as a stream with \
-               calls and returns; none: only CPU time is sampled",
+        help: "How path ends are observed; none: only CPU time is sampled",
         effect: Effect::Classes,
         set: |o, value| Ok(o.probe = value.parse()?),
         get: |o| Some(o.probe.to_string()),
@@ -89,9 +90,9 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
     OptionEntry {
         name: "skip-main",
         value: "PATTERN",
-        default: "none; with 'trodden run mvn' or 'gradle' the build tool itself",
+        default: "none, or the build tool",
         example: "a.Main",
-        help: "JVMs whose main class (or jar, as on the command line) is left alone: for agents that come by JAVA_TOOL_OPTIONS",
+        help: "Main classes or jars whose JVMs are left alone",
         list: true,
         set: |o, value| Ok(o.code.skip_main = patterns(value)?),
         get: |o| shown(&o.code.skip_main),
@@ -102,8 +103,8 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         value: "N",
         default: "0",
         example: "5",
-        help: "For whatever is random: where the rotation of strides begins, times of windows and bursts, samples of subpaths",
-        replay: true,
+        help: "For whatever is random: windows, bursts, samples",
+        taken: TakenBy::Both,
         level: Level::Research,
         effect: Effect::Counts(&[Use::CONTEXTS, Use::SUBPATHS]),
         set: |o, value| {
@@ -120,7 +121,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         default: "none",
         example: "options.properties",
         help: "A properties file with options; what is given directly wins over it",
-        replay: true,
+        taken: TakenBy::Both,
         actions: Action::ALL,
         // Read before all others: see `ProfileOptions::read_pairs`.
         ..OptionEntry::PLAIN

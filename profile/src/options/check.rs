@@ -1,20 +1,43 @@
 //! Which options mean something together.
 
-use super::table::option_named;
+use super::table::{option_named, options};
 use super::{
     Burst, CallPaths, ContextAlgorithm, ContextWeight, FileFormat, OptionEntry, OptionError, Probe,
-    ProfileKind, ProfileOptions, Revisits, Use,
+    ProfileKind, ProfileOptions, Use,
 };
 
 /// With less, there would be more counters than memory.
 const LEAST_EPSILON: f64 = 1e-8;
 
 impl ProfileOptions {
-    /// Checks what options ask for together. Parsing does this; to be called after fields were changed.
+    /// Checks what options ask for together where a program is recorded. Parsing does this; to be called
+    /// after fields were changed.
     ///
     /// # Errors
-    /// The first option that does not go with the others.
+    /// The first option that does not go with the others, or that only a replay takes.
     pub fn check(&self) -> Result<(), OptionError> {
+        self.check_recorded()?;
+        self.check_together()
+    }
+
+    /// Is there nothing that only a replay takes?
+    pub(super) fn check_recorded(&self) -> Result<(), OptionError> {
+        let default = ProfileOptions::default();
+        for option in options() {
+            let value = option.value_in(self);
+            let is_set = self.is_given(option.name) || value != option.value_in(&default);
+            if (option.only_replayed)(self) || (is_set && !option.is_recorded()) {
+                return Err(OptionError::OnlyReplayed {
+                    name: option.name,
+                    value: value.unwrap_or_default(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks what options ask for together, those of replays too.
+    pub(super) fn check_together(&self) -> Result<(), OptionError> {
         let wrong = |name, reason| Err(OptionError::Value { name, reason });
         if self.is_structural() {
             self.check_structural()?;
@@ -53,30 +76,38 @@ impl ProfileOptions {
                 format!("'{blocks}' does not go with half-life: older counts fade, or they are left out"),
             );
         }
-        if self.stream.burst != Burst::Off {
+        if self.burst != Burst::Off {
             self.check_bursts()?;
+        }
+        if let Some(own) = self
+            .code
+            .use_profile
+            .as_ref()
+            .filter(|_| self.renumber_after().is_some())
+            && !Use::STAYING_COUNTS.holds(self)
+        {
+            return wrong(
+                "use-profile",
+                format!("'{own}' is for {}", Use::STAYING_COUNTS.words),
+            );
         }
         self.check_budget()
     }
 
     fn check_bursts(&self) -> Result<(), OptionError> {
         use ProfileKind::{Contexts, KPaths, Subpaths};
-        let burst = self.stream.burst;
         let by_clock = self.has_bursts_in_program();
-        let adaptive = match burst {
-            Burst::Timed { revisits, .. } => revisits != Revisits::All,
-            burst => matches!(burst, Burst::Adaptive { .. }),
-        };
+        let adaptive = matches!(self.burst, Burst::Adaptive { .. });
         let reason = match &self.profile[..] {
             kinds if by_clock && !matches!(kinds, [Contexts | KPaths | Subpaths]) => {
                 "bursts by the clock are for profile=contexts, kpaths or subpaths alone"
             }
-            [Subpaths] if !by_clock => "profile=subpaths takes bursts by the clock, such as static:100ms:2ms",
-            kinds if adaptive && (kinds.contains(&KPaths) || *kinds == [Subpaths]) => {
-                "'adaptive' is for contexts; kpaths and subpaths take 'static' or 'off'"
+            [Subpaths] if !by_clock => "profile=subpaths takes bursts by the clock, such as jvm:100ms:2ms",
+            kinds if adaptive && kinds.contains(&KPaths) => {
+                "'adaptive' is for contexts; kpaths takes 'static', 'jvm' or 'off'"
             }
             kinds if by_clock && *kinds != [Contexts] && !self.has_events_of_jvm() => {
-                "bursts by the clock of kpaths and subpaths need burst-events=jvm"
+                "bursts by the clock of kpaths and subpaths are the JVM's, such as jvm:100ms:2ms"
             }
             _ if by_clock && self.output.file.format() == FileFormat::Trace => {
                 "bursts by the clock are for running programs, not for traces"
@@ -211,7 +242,7 @@ impl ProfileOptions {
             return wrong("epsilon", format!("{epsilon} is not below phi = {phi}"));
         }
         let weighs = self.contexts.weight != ContextWeight::Calls;
-        if weighs && self.stream.burst != Burst::Off {
+        if weighs && self.burst != Burst::Off {
             return wrong("weight", "weights other than calls go without bursts".to_owned());
         }
         if self.contexts.call_paths == CallPaths::On
@@ -230,18 +261,6 @@ impl ProfileOptions {
         if weighs && self.output.file.format() == FileFormat::Trace {
             let reason = "weights other than calls are for running programs, not for traces";
             return wrong("weight", reason.to_owned());
-        }
-        let takes_weights = [
-            ContextAlgorithm::LazySpaceSaving,
-            ContextAlgorithm::Exact,
-            ContextAlgorithm::Null,
-        ];
-        if weighs && !takes_weights.contains(&self.contexts.algorithm) {
-            let reason = format!(
-                "'{}' counts calls only; other weights take lss, exact or null",
-                self.contexts.algorithm
-            );
-            return wrong("algorithm", reason);
         }
         if epsilon < LEAST_EPSILON {
             let (name, value, least) = match self.contexts.epsilon {

@@ -1,6 +1,6 @@
 //! Options of profile `contexts`.
 
-use super::entry::{Effect, Level, OptionEntry, Use};
+use super::entry::{Effect, Level, OptionEntry, TakenBy, Use};
 use super::values::{CallPaths, ContextAlgorithm, ContextWeight, Share, format_bytes, parse_bytes};
 
 /// Options of profile `contexts`.
@@ -28,9 +28,23 @@ impl Default for ContextChoices {
             algorithm: ContextAlgorithm::LazySpaceSaving,
             call_paths: CallPaths::Off,
             weight: ContextWeight::Calls,
-            alloc_interval: 64 << 10,
+            alloc_interval: ALLOC_INTERVAL,
         }
     }
+}
+
+/// Mean number of bytes from one allocation that is charged to the next, by default.
+const ALLOC_INTERVAL: u32 = 64 << 10;
+
+/// Reads what is counted, and for allocations the mean number of bytes between two that are charged.
+fn weight(given: &str) -> Result<(ContextWeight, u32), String> {
+    let Some(bytes) = given.strip_prefix("alloc:") else {
+        return Ok((given.parse()?, ALLOC_INTERVAL));
+    };
+    let bytes = parse_bytes(bytes).filter(|&bytes| bytes <= i32::MAX as u32);
+    let reason =
+        || format!("'{given}' has no number of bytes such as alloc:0, alloc:4096, alloc:64k or alloc:1M");
+    Ok((ContextWeight::Alloc, bytes.ok_or_else(reason)?))
 }
 
 /// An option of contexts that changes what counts mean.
@@ -47,7 +61,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         default: "1e-4",
         example: "0.01",
         help: "A context is hot from this share of all calls on",
-        replay: true,
+        taken: TakenBy::Both,
         set: |o, value| Ok(o.contexts.phi = value.parse()?),
         get: |o| Some(o.contexts.phi.to_string()),
         ..PLAIN
@@ -58,7 +72,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         default: "phi/5",
         example: "1e-5",
         help: "How much a counter may be wrong, as a share of all calls",
-        replay: true,
+        taken: TakenBy::Both,
         level: Level::Research,
         set: |o, value| {
             o.contexts.epsilon = match value {
@@ -75,42 +89,41 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
     },
     OptionEntry {
         name: "algorithm",
-        value: "lss|bss|lc|sticky|exact|null",
+        value: "lss|exact|bss|lc|sticky|null",
         default: "lss",
         example: "exact",
-        help: "What decides which contexts are kept (exact: all; null: none, to see what following the calls costs)",
-        replay: true,
+        help: "Which contexts are kept; bss, lc, sticky and null are for replays",
+        taken: TakenBy::Both,
+        only_replayed: |o| {
+            let lives = [ContextAlgorithm::LazySpaceSaving, ContextAlgorithm::Exact];
+            !lives.contains(&o.contexts.algorithm)
+        },
         set: |o, value| Ok(o.contexts.algorithm = value.parse()?),
         get: |o| Some(o.contexts.algorithm.to_string()),
         ..PLAIN
     },
     OptionEntry {
         name: "weight",
-        value: "calls|time|alloc",
+        value: "calls|time|alloc[:BYTES]",
         default: "calls",
         example: "time",
-        help: "What is counted: calls, nanoseconds, or bytes allocated",
+        help: "What is counted; BYTES: mean number between allocations that are charged",
         effect: Effect::Classes,
-        set: |o, value| Ok(o.contexts.weight = value.parse()?),
-        get: |o| Some(o.contexts.weight.to_string()),
-        ..PLAIN
-    },
-    OptionEntry {
-        name: "alloc-interval",
-        value: "BYTES",
-        default: "64k",
-        example: "1M",
-        help: "Mean number of bytes from one allocation that is charged to the next (0: every one is)",
-        level: Level::Research,
-        uses: &[Use::ALLOCATIONS],
-        // Every interval gives unbiased sums.
-        effect: Effect::Nothing,
         set: |o, value| {
-            let bytes = parse_bytes(value).filter(|&bytes| bytes <= i32::MAX as u32);
-            let reason = || format!("'{value}' is not a number of bytes such as 0, 4096, 64k or 1M");
-            Ok(o.contexts.alloc_interval = bytes.ok_or_else(reason)?)
+            let (weight, bytes) = weight(value)?;
+            o.contexts.weight = weight;
+            o.contexts.alloc_interval = bytes;
+            Ok(())
         },
-        get: |o| Some(format_bytes(o.contexts.alloc_interval)),
+        get: |o| {
+            let weight = o.contexts.weight;
+            Some(match o.contexts.alloc_interval {
+                ALLOC_INTERVAL => weight.to_string(),
+                bytes => format!("{weight}:{}", format_bytes(bytes)),
+            })
+        },
+        // Every interval gives unbiased sums.
+        mark: Some(|o| o.contexts.weight.to_string()),
         ..PLAIN
     },
     OptionEntry {
@@ -118,7 +131,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         value: "off|on",
         default: "off",
         example: "on",
-        help: "Are calls from one place distinguished by the path that the caller took to get there?",
+        help: "Are calls from one place distinguished by the path to them?",
         effect: Effect::Classes,
         set: |o, value| Ok(o.contexts.call_paths = value.parse()?),
         get: |o| Some(o.contexts.call_paths.to_string()),

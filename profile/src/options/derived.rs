@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use super::fleet::WINDOW;
 use super::{
-    Burst, BurstEvents, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, CoverageOf, CutPaths,
-    FileFormat, FilePattern, OpenPaths, Probe, ProfileKind, ProfileOptions, Revisits, SinglePathLoops,
-    SinglePathMethods, Skipping, SubpathCounts,
+    Burst, BurstEvents, CallPaths, ContextAlgorithm, ContextWeight, CoverageOf, FileFormat, FilePattern,
+    Probe, ProfileKind, ProfileOptions, SubpathCounts, UseProfile,
 };
 
 impl ProfileOptions {
@@ -35,25 +34,38 @@ impl ProfileOptions {
         self.profile.contains(&ProfileKind::Coverage)
     }
 
-    /// Are paths counted for coverage?
-    pub(super) fn covers_paths(&self) -> bool {
+    /// Are paths counted for coverage: those of all methods, up to the block in which an exception cuts them
+    /// off?
+    pub fn covers_paths(&self) -> bool {
         self.coverage == CoverageOf::Paths
             && self.profile == [ProfileKind::Paths]
             && self.probe == Probe::Counters
-            && self.code.single_path_methods == SinglePathMethods::Probe
-            && self.code.cut_paths == CutPaths::Count
     }
 
-    /// Coverage of paths is counted paths, of all methods, cut ones as well.
+    /// Coverage of paths is counted paths.
     pub(super) fn count_for_coverage(&mut self) {
         if self.coverage == CoverageOf::Paths && self.profile == [ProfileKind::Coverage] {
             self.profile = vec![ProfileKind::Paths];
             if self.probe == Probe::Auto {
                 self.probe = Probe::Counters;
             }
-            self.code.single_path_methods = SinglePathMethods::Probe;
-            self.code.cut_paths = CutPaths::Count;
-            self.given.extend(["probe", "single-path-methods", "cut-paths"]);
+            self.given.insert("probe");
+        }
+    }
+
+    /// The file with the profile of a former run, by whose frequencies methods are numbered.
+    pub fn former_profile(&self) -> Option<&str> {
+        match self.code.use_profile.as_ref()? {
+            UseProfile::Former(file) => Some(file),
+            UseProfile::Own(_) => None,
+        }
+    }
+
+    /// When hot classes are numbered again by this run's own frequencies.
+    pub fn renumber_after(&self) -> Option<Duration> {
+        match self.code.use_profile.as_ref()? {
+            UseProfile::Former(_) => None,
+            UseProfile::Own(after) => Some(*after),
         }
     }
 
@@ -112,20 +124,18 @@ impl ProfileOptions {
         }
     }
 
-    /// Do the probes leave out path ends? Only where nothing but subpaths is profiled and the program's
-    /// threads consume: which path end is needed next is known only once those before it have been consumed.
+    /// Do the probes leave out path ends? Only where nothing but a sample of subpaths is wanted: which path
+    /// end is needed next is known only once those before it have been consumed.
     pub fn skips_in_probes(&self) -> bool {
-        self.subpaths.skipping == Skipping::Probes
-            && self.subpaths.counts == SubpathCounts::Sampled
+        self.subpaths.counts == SubpathCounts::Sampled
             && self.profile == [ProfileKind::Subpaths]
-            && self.stream.consumer == ConsumedBy::Program
             && self.output.file.format() != FileFormat::Trace
             && !self.has_bursts_in_program()
     }
 
     /// Are there bursts between which nothing of the running program is reported?
     pub fn has_bursts_in_program(&self) -> bool {
-        matches!(self.stream.burst, Burst::Timed { .. })
+        matches!(self.burst, Burst::Timed { .. })
     }
 
     /// Do bursts by the clock stand in for every call? They do for contexts alone in a running program,
@@ -133,13 +143,12 @@ impl ProfileOptions {
     /// do not give.
     pub fn bursts_unless_told(&self) -> bool {
         self.profile == [ProfileKind::Contexts]
-            && self.stream.burst == Burst::Off
+            && self.burst == Burst::Off
             && !self.is_given("burst")
             && !self.is_given("algorithm")
             && self.contexts.algorithm == ContextAlgorithm::LazySpaceSaving
             && self.contexts.weight == ContextWeight::Calls
             && self.contexts.call_paths == CallPaths::Off
-            && self.stream.consumer == ConsumedBy::Program
             && self.output.file.format() != FileFormat::Trace
             && !self.spools()
     }
@@ -154,18 +163,18 @@ impl ProfileOptions {
             BurstEvents::Jvm => (Duration::from_millis(100), Duration::from_millis(2)),
             BurstEvents::Probes => (Duration::from_millis(2), Duration::from_micros(200)),
         };
-        self.stream.burst_events = events;
-        self.stream.burst = Burst::Timed {
+        self.burst = Burst::Timed {
             interval,
             length,
-            revisits: Revisits::All,
+            events,
         };
         true
     }
 
     /// Does the JVM report what runs in bursts, so that no code carries probes?
     pub fn has_events_of_jvm(&self) -> bool {
-        self.stream.burst_events == BurstEvents::Jvm
+        let burst = self.burst;
+        matches!(burst, Burst::Timed { events, .. } if events == BurstEvents::Jvm)
     }
 
     /// Are the JVM's events single steps, of which paths are made?
@@ -175,26 +184,17 @@ impl ProfileOptions {
 
     /// Are paths counted that an exception cuts off?
     pub fn counts_cut_paths(&self) -> bool {
-        self.code.cut_paths == CutPaths::Count && self.counts_path_ends()
+        self.covers_paths() && self.counts_path_ends()
     }
 
-    /// Are paths read from frames that are under way when a profile is written?
+    /// Are paths read from frames that have not ended when a profile is written?
     pub fn reads_open_paths(&self) -> bool {
-        let chosen = self.code.open_paths.unwrap_or(match self.probe {
-            Probe::Counters => OpenPaths::Read,
-            Probe::Auto if self.spools() => OpenPaths::Read,
-            _ => OpenPaths::Skip,
-        });
-        chosen == OpenPaths::Read && self.counts_path_ends()
+        let stays = self.probe == Probe::Counters || (self.probe == Probe::Auto && self.spools());
+        stays && self.counts_path_ends()
     }
 
     /// Do probes count every path end, as long as they are in?
     pub(super) fn counts_path_ends(&self) -> bool {
         self.probe_in_use() == Probe::Counters && !self.is_structural() && !self.is_coverage()
-    }
-
-    /// Do iterations of single-path loops go without a probe?
-    pub fn skips_single_path_loops(&self) -> bool {
-        self.code.single_path_loops == Some(SinglePathLoops::Skip)
     }
 }

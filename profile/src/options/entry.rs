@@ -1,6 +1,6 @@
 //! What the table knows about one option. Its entries are in the files of the groups.
 
-use super::{Action, ContextWeight, Probe, ProfileKind, ProfileOptions, Schedule, SubpathCounts};
+use super::{Action, Probe, ProfileKind, ProfileOptions, Schedule, SubpathCounts};
 
 /// One option: all that the parser, the printer, the help, the documentation and the agent need.
 #[derive(Clone, Copy, Debug)]
@@ -8,8 +8,6 @@ pub struct OptionEntry {
     /// The word: `--name VALUE` on the command line, `name=value` elsewhere. In the agent string and in
     /// properties files an underscore may stand for each hyphen.
     pub name: &'static str,
-    /// Older names, which still work.
-    pub aliases: &'static [&'static str],
     /// What values look like.
     pub value: &'static str,
     /// The default, in words or in option syntax.
@@ -20,9 +18,10 @@ pub struct OptionEntry {
     pub help: &'static str,
     /// Can it be given several times, or with `+` between values?
     pub list: bool,
-    /// Does it decide what becomes of an event stream, so that a replay takes it? All others are about the
-    /// program that runs.
-    pub replay: bool,
+    /// Where it is given.
+    pub taken: TakenBy,
+    /// Is its value in these options one that only a replay takes?
+    pub(super) only_replayed: fn(&ProfileOptions) -> bool,
     /// Actions that take it.
     pub actions: &'static [Action],
     /// Who needs it.
@@ -33,8 +32,6 @@ pub struct OptionEntry {
     pub code: bool,
     /// What changes with it.
     pub effect: Effect,
-    /// Some options only change a part of another one: the name of that.
-    pub part_of: Option<&'static str>,
     /// Sets it from a value in option syntax; for a list, from all its values.
     pub(super) set: fn(&mut ProfileOptions, &str) -> Result<(), String>,
     /// Its value in option syntax; `None` if it has none.
@@ -47,23 +44,32 @@ impl OptionEntry {
     /// What most entries have in common.
     pub(super) const PLAIN: OptionEntry = OptionEntry {
         name: "",
-        aliases: &[],
         value: "",
         default: "",
         example: "",
         help: "",
         list: false,
-        replay: false,
+        taken: TakenBy::Recording,
+        only_replayed: |_| false,
         actions: &[Action::Start],
         level: Level::Usual,
         uses: &[],
         code: false,
         effect: Effect::Nothing,
-        part_of: None,
         set: |_, _| Ok(()),
         get: |_| None,
         mark: None,
     };
+
+    /// Do the agent and the commands that start it take it?
+    pub fn is_recorded(&self) -> bool {
+        self.taken != TakenBy::Replay
+    }
+
+    /// Does a replay take it?
+    pub fn is_replayed(&self) -> bool {
+        self.taken != TakenBy::Recording
+    }
 
     /// Does it mean something with these options?
     pub fn applies(&self, options: &ProfileOptions) -> bool {
@@ -97,8 +103,19 @@ impl OptionEntry {
     /// Is this one of its names? With `loose`, an underscore stands for a hyphen.
     pub(super) fn is_named(&self, given: &str, loose: bool) -> bool {
         let hyphens = given.replace('_', "-");
-        self.name == given || self.aliases.contains(&given) || (loose && self.name == hyphens)
+        self.name == given || (loose && self.name == hyphens)
     }
+}
+
+/// Where an option is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TakenBy {
+    /// To the agent, and to commands that start it: it is about the program that runs.
+    Recording,
+    /// To `trodden replay` alone: research on what becomes of an event stream.
+    Replay,
+    /// To both: it decides what becomes of an event stream.
+    Both,
 }
 
 /// Who needs an option.
@@ -152,18 +169,6 @@ impl Use {
         with: "profile=contexts",
         test: |o| o.has(ProfileKind::Contexts),
     };
-    /// Bytes allocated per context.
-    pub const ALLOCATIONS: Use = Use {
-        words: "profile=contexts with weight=alloc",
-        with: "profile=contexts,weight=alloc",
-        test: |o| o.has(ProfileKind::Contexts) && o.contexts.weight == ContextWeight::Alloc,
-    };
-    /// Bursts by the clock.
-    pub const TIMED_BURSTS: Use = Use {
-        words: "bursts by the clock, such as burst=static:50ms:2ms",
-        with: "profile=contexts,burst=static:50ms:2ms",
-        test: |o| o.has_bursts_in_program(),
-    };
     /// `profile=subpaths`
     pub const SUBPATHS: Use = Use {
         words: "profile=subpaths",
@@ -196,7 +201,7 @@ impl Use {
     };
     /// Probes that are taken out once enough is known.
     pub const RETIRING: Use = Use {
-        words: "probe=auto without a schedule on plain paths, or profile=structural with retire=true",
+        words: "probe=auto on plain paths, or profile=structural",
         with: "probe=auto",
         test: ProfileOptions::retires,
     };
@@ -212,41 +217,17 @@ impl Use {
         with: "probe=yieldpoint,schedule=sag:64:17",
         test: |o| Use::YIELDPOINT.holds(o) && !matches!(o.sampling.schedule, Schedule::Span { .. }),
     };
-    /// Probes that count every path end.
-    pub const EVERY_PATH_END: Use = Use {
-        words: "plain paths with probe=counters or probe=auto",
-        with: "probe=counters",
-        test: ProfileOptions::counts_path_ends,
-    };
     /// Windows in a spool folder.
     pub const SPOOL: Use = Use {
         words: "windows in a spool folder",
         with: "spool=DIR",
         test: ProfileOptions::spools,
     };
-    /// One JVM of many records.
-    pub const FLEET: Use = Use {
-        words: "one host of many",
-        with: "spool=DIR,fleet=1/100",
-        test: |o| o.spools() && o.fleet.fleet.is_some(),
-    };
     /// `probe=safepoint`
     pub const SAFEPOINT: Use = Use {
         words: "probe=safepoint",
         with: "probe=safepoint",
         test: |o| o.probe == Probe::Safepoint,
-    };
-    /// Samples by CPU time
-    pub const CPU: Use = Use {
-        words: "samples of CPU time",
-        with: "sample=1ms",
-        test: |o| o.sampling.sample.is_some(),
-    };
-    /// `probe=events`
-    pub const EVENTS: Use = Use {
-        words: "probe=events",
-        with: "probe=events",
-        test: |o| !o.is_structural() && o.probe_in_use() == Probe::Events,
     };
     /// Probes that stay, and whose counts say how often something was executed.
     pub const STAYING_COUNTS: Use = Use {

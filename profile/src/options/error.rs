@@ -32,6 +32,17 @@ pub enum OptionError {
         /// The action.
         action: Action,
     },
+    /// Only a replay takes it, or its value.
+    #[error(
+        "option '{name}': '{value}' is research on event streams and taken by 'trodden replay' only; record the \
+         program's events with file=x.trace, and give it there"
+    )]
+    OnlyReplayed {
+        /// The option.
+        name: &'static str,
+        /// Its value.
+        value: String,
+    },
     /// A comma between values of a list ended the list.
     #[error("'{word}' has no name: values of '{name}' are joined by '+', {name}={before}+{word}")]
     Comma {

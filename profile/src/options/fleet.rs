@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use super::entry::{Effect, Level, OptionEntry, Use};
+use super::entry::{Effect, OptionEntry, Use};
 use super::output::file_name;
 use super::syntax::{join_list, split_list};
 use super::values::{format_duration, parse_duration};
@@ -31,12 +31,19 @@ pub struct FleetChoices {
     pub host: Option<String>,
     /// More words about the JVM.
     pub labels: BTreeMap<String, String>,
-    /// One JVM in so many records.
-    pub fleet: Option<NonZeroU32>,
-    /// How long a draw holds.
-    pub draw: Duration,
+    /// Which share of all hosts records.
+    pub fleet: Option<Fleet>,
     /// File with the key of windows' HMACs.
     pub hmac_key: Option<String>,
+}
+
+/// One host of many records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fleet {
+    /// One in that number of hosts.
+    pub of: NonZeroU32,
+    /// How long a draw holds, in whole seconds.
+    pub holds: Duration,
 }
 
 impl Default for FleetChoices {
@@ -49,7 +56,6 @@ impl Default for FleetChoices {
             host: None,
             labels: BTreeMap::new(),
             fleet: None,
-            draw: DAY,
             hmac_key: None,
         }
     }
@@ -69,8 +75,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         value: "DIR",
         default: "none",
         example: "spool",
-        help: "Write what was counted since the last time, a window, into this folder: every 60 s, or as dump says, and at the end. \
-               No other file is written unless file is given; auto stands for counters",
+        help: "Write windows, what was counted since the last one, into this folder: every 60 s, or as dump says",
         // It decides what `auto` stands for.
         effect: Effect::Classes,
         set: |o, value| Ok(o.fleet.spool = Some(file_name(value)?)),
@@ -83,7 +88,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         value: "BYTES",
         default: "256M",
         example: "1G",
-        help: "Most bytes of all files in the spool folder; with more, windows wait for room and cover the longer time",
+        help: "Most bytes of the folder; with more, windows wait for room",
         uses: &[Use::SPOOL],
         set: |o, value| match bytes(value) {
             Some(limit) => Ok(o.fleet.limit = limit),
@@ -97,7 +102,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         value: "NAME",
         default: "the main class or jar",
         example: "shop",
-        help: "What is running, for whoever looks at windows of many JVMs",
+        help: "What is running",
         uses: &[Use::SPOOL],
         set: |o, value| Ok(o.fleet.service = Some(name(value)?)),
         get: |o| o.fleet.service.clone(),
@@ -142,33 +147,18 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
     },
     OptionEntry {
         name: "fleet",
-        value: "1/N",
+        value: "1/N[:DURATION]",
         default: "1/1",
         example: "1/100",
-        help: "Record in one of so many hosts only, drawn anew each day (UTC); elsewhere no code is changed",
+        help: "Record on one of N hosts only, drawn again each day or after that time",
         uses: &[Use::SPOOL],
-        set: |o, value| {
-            let number = value.strip_prefix("1/").filter(|n| !n.starts_with('+'));
-            let number = number.and_then(|n| n.parse().ok());
-            o.fleet.fleet = Some(number.ok_or_else(|| format!("'{value}' is not 1/N, such as 1/100"))?);
-            Ok(())
+        set: |o, value| Ok(o.fleet.fleet = Some(fleet(value)?)),
+        get: |o| {
+            o.fleet.fleet.map(|Fleet { of, holds }| match holds {
+                DAY => format!("1/{of}"),
+                holds => format!("1/{of}:{}", format_duration(holds)),
+            })
         },
-        get: |o| o.fleet.fleet.map(|n| format!("1/{n}")),
-        ..OptionEntry::PLAIN
-    },
-    OptionEntry {
-        name: "draw",
-        value: "DURATION",
-        default: "1440m",
-        example: "60m",
-        help: "How long a draw of fleet holds, in whole seconds, counted from 1970",
-        level: Level::Research,
-        uses: &[Use::FLEET],
-        set: |o, value| match parse_duration(value)? {
-            draw if draw.subsec_nanos() == 0 => Ok(o.fleet.draw = draw),
-            _ => Err(format!("'{value}' is no number of whole seconds")),
-        },
-        get: |o| Some(format_duration(o.fleet.draw)),
         ..OptionEntry::PLAIN
     },
     OptionEntry {
@@ -176,13 +166,28 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         value: "FILE",
         default: "none",
         example: "key",
-        help: "Write a file NAME.hmac for each window: its HMAC-SHA-256 with the key that this file holds (at least 16 bytes)",
+        help: "Write the HMAC-SHA-256 of each window, with the key in this file",
         uses: &[Use::SPOOL],
         set: |o, value| Ok(o.fleet.hmac_key = Some(file_name(value)?)),
         get: |o| o.fleet.hmac_key.clone(),
         ..OptionEntry::PLAIN
     },
 ];
+
+/// Reads a share of all hosts, and how long a draw holds.
+fn fleet(given: &str) -> Result<Fleet, String> {
+    let (share, holds) = match given.split_once(':') {
+        Some((share, holds)) => (share, parse_duration(holds)?),
+        None => (given, DAY),
+    };
+    if holds.subsec_nanos() != 0 {
+        return Err(format!("'{given}': a draw holds for a whole number of seconds"));
+    }
+    let number = share.strip_prefix("1/").filter(|n| !n.starts_with('+'));
+    let of = number.and_then(|n| n.parse().ok());
+    let of = of.ok_or_else(|| format!("'{given}' is not 1/N, such as 1/100"))?;
+    Ok(Fleet { of, holds })
+}
 
 /// A name that reports and folders can hold.
 fn name(given: &str) -> Result<String, String> {

@@ -10,7 +10,7 @@
 //!   one), or the name is repeated. `\\` is a backslash; before any other character a backslash is itself.
 //!
 //! There is one [entry](OptionEntry) per option, in the file of its group: name, help, default, how it is
-//! read and printed, where it means something, and what changes with it. Everything else about options goes
+//! read and printed, where it applies, who takes it, and what changes with it. Everything else about options goes
 //! through that [table](GROUPS): the parser, the printer, the help of the command line, the documentation,
 //! and [`ProfileOptions::fingerprint`], which says whether two profiles can go on with the same classes.
 
@@ -18,6 +18,7 @@
 #![allow(clippy::unit_arg)]
 
 mod basics;
+mod burst;
 mod check;
 mod code;
 mod command;
@@ -34,7 +35,6 @@ mod output;
 mod place;
 mod sampling;
 mod schedule;
-mod stream;
 mod structural;
 mod subpaths;
 mod syntax;
@@ -43,13 +43,13 @@ mod values;
 
 use std::collections::BTreeSet;
 
-pub use code::CodeChoices;
+pub use code::{CodeChoices, UseProfile};
 pub use command::AgentCommand;
 pub use contexts::ContextChoices;
-pub use entry::{Effect, Level, OptionEntry, Use, nearest};
+pub use entry::{Effect, Level, OptionEntry, TakenBy, Use, nearest};
 pub use error::OptionError;
 pub use file_pattern::{FileFormat, FilePattern, UnsetVariable};
-pub use fleet::FleetChoices;
+pub use fleet::{Fleet, FleetChoices};
 pub use kpaths::KPathsChoices;
 pub use limits::{MAX_K, MAX_SUBPATH};
 pub use near::near_patterns;
@@ -57,22 +57,18 @@ pub use output::OutputChoices;
 pub use place::{PlaceError, check_place};
 pub use sampling::SamplingChoices;
 pub use schedule::{Schedule, ScheduleError};
-pub use stream::StreamChoices;
 pub use structural::{RetiringChoices, StructuralChoices};
 pub use subpaths::{MOST_PREFERENCE, SubpathChoices, SubpathDistance, SubpathStarts, SubpathThreshold};
 pub use table::{GROUPS, OptionGroup, markdown, option_named, options};
 pub use values::{
-    Action, Arguments, Burst, BurstEvents, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight,
-    CoverageOf, CutPaths, LogLevel, OpenPaths, Probe, ProfileKind, Revisits, SampledBy, Share,
-    SinglePathLoops, SinglePathMethods, Skipping, SubpathCounts, SubpathIdentity, SubpathLengths,
-    format_duration, parse_duration,
+    Action, Arguments, Burst, BurstEvents, CallPaths, ContextAlgorithm, ContextWeight, CoverageOf, CutPaths,
+    LogLevel, OpenPaths, Probe, ProfileKind, SampledBy, Share, SinglePathMethods, SubpathCounts,
+    SubpathIdentity, SubpathLengths, format_duration, parse_duration,
 };
 
 use syntax::{join_list, properties, split_list};
 use table::option_called;
 
-/// The option that two others change.
-const SCHEDULE: &str = "schedule";
 /// The option that is read before all others.
 const CONFIG: &str = "config";
 
@@ -81,7 +77,7 @@ const CONFIG: &str = "config";
 pub struct ProfileOptions {
     /// What is profiled.
     pub profile: Vec<ProfileKind>,
-    /// What profile `coverage` is to know. Of `paths` options are made that count them.
+    /// What profile `coverage` is to know; `paths` makes it profile `paths`, counted.
     pub coverage: CoverageOf,
     /// How path ends are observed; see [`Probe::resolved`].
     pub probe: Probe,
@@ -97,8 +93,8 @@ pub struct ProfileOptions {
     pub sampling: SamplingChoices,
     /// Probes that are taken out once enough is known.
     pub retiring: RetiringChoices,
-    /// The event stream.
-    pub stream: StreamChoices,
+    /// Which part of the event stream is seen.
+    pub burst: Burst,
     /// Profile `kpaths`.
     pub kpaths: KPathsChoices,
     /// Profile `contexts`.
@@ -123,7 +119,7 @@ impl Default for ProfileOptions {
             fleet: FleetChoices::default(),
             sampling: SamplingChoices::default(),
             retiring: RetiringChoices::default(),
-            stream: StreamChoices::default(),
+            burst: Burst::Off,
             kpaths: KPathsChoices::default(),
             contexts: ContextChoices::default(),
             subpaths: SubpathChoices::default(),
@@ -143,23 +139,39 @@ impl ProfileOptions {
     }
 
     /// From names and values, values in option syntax (`+` between values of a list). Order does not matter,
-    /// but among values of one list.
+    /// but among values of one list. For programs that are recorded.
     ///
     /// # Errors
-    /// An option that cannot be understood or means nothing with the others, or trouble with the file that
-    /// `config` names.
+    /// An option that cannot be understood or means nothing with the others, one that only a replay takes, or
+    /// trouble with the file that `config` names.
     pub fn from_pairs<N: AsRef<str>, V: AsRef<str>>(pairs: &[(N, V)]) -> Result<Self, OptionError> {
         let options = Self::read_pairs(pairs)?;
-        // In the words that were given: `stride`, where `schedule` is what it changed.
-        for (name, _) in pairs {
-            let option = option_called(name.as_ref());
-            option.map_or(Ok(()), |option| options.check_use(option))?;
-        }
+        options.check_recorded()?;
+        options.check_given(pairs)?;
         options.check()?;
         Ok(options)
     }
 
-    /// The same, whether the options mean something together or not: see [`check`](Self::check).
+    /// From names and values as [`from_pairs`](Self::from_pairs) takes them, for a replay, which takes values
+    /// for research as well.
+    ///
+    /// # Errors
+    /// An option that cannot be understood or means nothing with the others, or trouble with the file that
+    /// `config` names.
+    pub fn for_replay<N: AsRef<str>, V: AsRef<str>>(pairs: &[(N, V)]) -> Result<Self, OptionError> {
+        let options = Self::read_pairs(pairs)?;
+        options.check_given(pairs)?;
+        options.check_together()?;
+        Ok(options)
+    }
+
+    /// Do the options that were given apply? First, as it is the clearest thing to say.
+    fn check_given<N: AsRef<str>, V>(&self, pairs: &[(N, V)]) -> Result<(), OptionError> {
+        let given = pairs.iter().filter_map(|(name, _)| option_called(name.as_ref()));
+        { given }.try_for_each(|option| self.check_use(option))
+    }
+
+    /// From names and values, whether the options go together or not: see [`check`](Self::check).
     ///
     /// # Errors
     /// An option that cannot be understood, or trouble with the file that `config` names.
@@ -209,7 +221,6 @@ impl ProfileOptions {
                 Some(_) => return Err(OptionError::Twice { name: option.name }),
             }
         }
-        // In the order of the table: a schedule comes before what changes a part of it.
         for option in options() {
             let Some((_, value)) = values.iter().find(|(other, _)| other.name == option.name) else {
                 continue;
@@ -218,7 +229,7 @@ impl ProfileOptions {
                 name: option.name,
                 reason,
             })?;
-            self.given.insert(option.part_of.unwrap_or(option.name));
+            self.given.insert(option.name);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::entry::{Effect, Level, OptionEntry};
+use super::entry::{Effect, Level, OptionEntry, TakenBy};
 use super::file_pattern::{FileFormat, FilePattern};
 use super::values::{Action, Arguments, LogLevel, format_duration, parse_bool, parse_duration};
 
@@ -48,7 +48,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         value: "PATTERN",
         default: "trodden-%p.trodden",
         example: "x.html",
-        help: "Where the profile goes: %p pid, %t UTC time, %{ENV} variable, %% percent sign; .trace records the stream",
+        help: "Where the profile goes: %p pid, %t UTC time, %{ENV} variable; .trace records the stream",
         actions: &[Action::Start, Action::Stop, Action::Dump, Action::Report],
         // A trace has events that an analysis may not need.
         effect: Effect::Classes,
@@ -72,7 +72,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         value: "names|all",
         default: "names",
         example: "all",
-        help: "Which of the program's arguments the profile has: options without their values (--token=…), or all as they are",
+        help: "The program's arguments: options without their values, or all of them",
         set: |o, value| Ok(o.output.arguments = value.parse()?),
         get: |o| Some(o.output.arguments.to_string()),
         ..OptionEntry::PLAIN
@@ -83,7 +83,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         default: "false",
         example: "true",
         help: "Show no message but errors, and no report after a run",
-        replay: true,
+        taken: TakenBy::Both,
         actions: Action::ALL,
         set: |o, value| Ok(o.output.quiet = parse_bool(value)?),
         get: |o| Some(o.output.quiet.to_string()),
@@ -128,7 +128,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         value: "FILE",
         default: "none",
         example: "lease",
-        help: "Stop when nobody holds a lock (flock) on this file any more: who asked for the profile has gone",
+        help: "Stop when no process holds a lock (flock) on this file any more",
         level: Level::Research,
         set: |o, value| Ok(o.output.lease = Some(file_name(value)?)),
         get: |o| o.output.lease.clone(),

@@ -3,8 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use super::entry::{Effect, Level, OptionEntry, Use};
-use super::values::{format_duration, parse_bool, parse_duration};
+use super::entry::{Effect, OptionEntry, Use};
 
 /// Options of profile `structural`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,57 +35,45 @@ impl Default for StructuralChoices {
 /// Most paths that a window may have.
 const MOST_IN_WINDOW: u32 = 1_000_000;
 
-pub(super) const ENTRIES: &[OptionEntry] = &[
-    OptionEntry {
-        name: "window",
-        value: "PATHS|all",
-        default: "100",
-        example: "50",
-        help: "Paths after which a loop is switched off until its next window (all: every path is counted)",
-        uses: &[Use::STRUCTURAL],
-        // Whether there are windows is also asked when a class is loaded.
-        effect: Effect::Counts(&[Use::STRUCTURAL]),
-        set: |o, value| Ok(o.structural.window = window(value)?),
-        get: |o| {
-            let window = o.structural.window.map(|paths| paths.to_string());
-            Some(window.unwrap_or_else(|| "all".to_owned()))
-        },
-        ..OptionEntry::PLAIN
+pub(super) const ENTRIES: &[OptionEntry] = &[OptionEntry {
+    name: "window",
+    value: "PATHS[:keep]|all",
+    default: "100",
+    example: "50",
+    help: "Paths after which a loop is off until its next window; keep: probes stay",
+    uses: &[Use::STRUCTURAL],
+    // Whether there are windows is also asked when a class is loaded.
+    effect: Effect::Counts(&[Use::STRUCTURAL]),
+    set: |o, value| Ok(o.structural = window(value)?),
+    get: |o| {
+        let keep = if o.structural.retire { "" } else { KEEP };
+        let window = o.structural.window.map(|paths| format!("{paths}{keep}"));
+        Some(window.unwrap_or_else(|| "all".to_owned()))
     },
-    OptionEntry {
-        name: "retire",
-        value: "true|false",
-        default: "true",
-        example: "false",
-        help: "Are probes taken out of methods whose windows have been filled?",
-        level: Level::Research,
-        uses: &[Use::WINDOWS],
-        set: |o, value| Ok(o.structural.retire = parse_bool(value)?),
-        get: |o| Some(o.structural.retire.to_string()),
-        ..OptionEntry::PLAIN
-    },
-    OptionEntry {
-        name: "rearm",
-        value: "DURATION",
-        default: "grows from 20s, within the budget",
-        example: "5s",
-        help: "When classes whose probes were taken out get them again",
-        level: Level::Research,
-        uses: &[Use::RETIRING],
-        set: |o, value| Ok(o.retiring.rearm = Some(parse_duration(value)?)),
-        get: |o| o.retiring.rearm.map(format_duration),
-        ..OptionEntry::PLAIN
-    },
-];
+    mark: Some(|o| format!("{:?}", o.structural.window)),
+    ..OptionEntry::PLAIN
+}];
 
-fn window(value: &str) -> Result<Option<NonZeroU32>, String> {
+/// What follows the paths of a window where probes stay.
+const KEEP: &str = ":keep";
+
+fn window(value: &str) -> Result<StructuralChoices, String> {
     if value == "all" {
-        return Ok(None);
+        return Ok(StructuralChoices {
+            window: None,
+            retire: true,
+        });
     }
-    let paths = value.parse().ok();
-    let paths = paths.filter(|paths: &NonZeroU32| paths.get() <= MOST_IN_WINDOW);
-    match paths {
-        Some(paths) => Ok(Some(paths)),
+    let (number, retire) = match value.strip_suffix(KEEP) {
+        Some(number) => (number, false),
+        None => (value, true),
+    };
+    let paths = number.parse().ok();
+    match paths.filter(|paths: &NonZeroU32| paths.get() <= MOST_IN_WINDOW) {
+        Some(paths) => Ok(StructuralChoices {
+            window: Some(paths),
+            retire,
+        }),
         None => Err(format!(
             "'{value}' is neither a number of paths from 1 to {MOST_IN_WINDOW} nor 'all'"
         )),

@@ -4,10 +4,8 @@ use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::str::FromStr;
 
-use super::entry::{Effect, Level, OptionEntry, Use};
-use super::values::{
-    Share, Skipping, SubpathCounts, SubpathIdentity, SubpathLengths, format_bytes, parse_bytes,
-};
+use super::entry::{Effect, Level, OptionEntry, TakenBy, Use};
+use super::values::{Share, SubpathCounts, SubpathIdentity, SubpathLengths, format_bytes, parse_bytes};
 
 /// Options of profile `subpaths`.
 ///
@@ -19,9 +17,6 @@ pub struct SubpathChoices {
     pub footprint: u32,
     /// How long subpaths are.
     pub lengths: SubpathLengths,
-    /// Where path ends are skipped. See
-    /// [`ProfileOptions::skips_in_probes`](super::ProfileOptions::skips_in_probes).
-    pub skipping: Skipping,
     /// Where subpaths begin.
     pub starts: SubpathStarts,
     /// Which of them are the same one.
@@ -43,7 +38,6 @@ impl Default for SubpathChoices {
         SubpathChoices {
             footprint: 1 << 20,
             lengths: SubpathLengths::default(),
-            skipping: Skipping::Probes,
             starts: SubpathStarts::Anywhere,
             identity: SubpathIdentity::Rotation,
             half_life: None,
@@ -60,8 +54,7 @@ const FOOTPRINTS: std::ops::RangeInclusive<u32> = 1 << 10..=1 << 30;
 
 /// An option of subpaths that changes what counts mean.
 const PLAIN: OptionEntry = OptionEntry {
-    replay: true,
-    level: Level::Research,
+    taken: TakenBy::Both,
     uses: &[Use::SUBPATHS],
     effect: Effect::Counts(&[Use::SUBPATHS]),
     ..OptionEntry::PLAIN
@@ -74,7 +67,6 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         default: "1M",
         example: "16k",
         help: "Most bytes of a thread's sample (64k, 4M)",
-        level: Level::Usual,
         set: |o, value| {
             let bytes = parse_bytes(value).filter(|bytes| FOOTPRINTS.contains(bytes));
             let reason = || format!("'{value}' is not a number of bytes from 1k to 1024M, such as 64k");
@@ -88,22 +80,30 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         value: "pow2:N|pow2-uniform:N|any:N|any-uniform:N",
         default: "pow2:1024",
         example: "any:7",
-        help: "Powers of two or any lengths from 2 to N blocks, the shorter the likelier, or all alike (uniform)",
-        level: Level::Usual,
+        help: "Up to N blocks; the shorter the likelier, or all alike (uniform)",
         set: |o, value| Ok(o.subpaths.lengths = value.parse()?),
         get: |o| Some(o.subpaths.lengths.to_string()),
         ..PLAIN
     },
+];
+
+/// A choice that OSP leaves open, for replays.
+const RESEARCH: OptionEntry = OptionEntry {
+    taken: TakenBy::Replay,
+    level: Level::Research,
+    ..PLAIN
+};
+
+pub(super) const RESEARCH_ENTRIES: &[OptionEntry] = &[
     OptionEntry {
         name: "threshold",
         value: "none|top:N|samples:N|share:SHARE",
         default: "none",
         example: "top:5",
         help: "Only the first N, those N times in the sample, or those with a share of all go into the profile",
-        level: Level::Usual,
         set: |o, value| Ok(o.subpaths.threshold = value.parse()?),
         get: |o| Some(o.subpaths.threshold.to_string()),
-        ..PLAIN
+        ..RESEARCH
     },
     OptionEntry {
         name: "starts",
@@ -113,7 +113,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         help: "Where they begin; at a loop's header so many times as likely, or there alone",
         set: |o, value| Ok(o.subpaths.starts = value.parse()?),
         get: |o| Some(o.subpaths.starts.to_string()),
-        ..PLAIN
+        ..RESEARCH
     },
     OptionEntry {
         name: "identity",
@@ -123,7 +123,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         help: "Which are the same one; the same blocks in the same order up to rotation, or by xor of blocks and length",
         set: |o, value| Ok(o.subpaths.identity = value.parse()?),
         get: |o| Some(o.subpaths.identity.to_string()),
-        ..PLAIN
+        ..RESEARCH
     },
     OptionEntry {
         name: "half-life",
@@ -133,7 +133,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         help: "After so many blocks of a thread, what was counted before counts half (200k, 50M)",
         set: |o, value| Ok(o.subpaths.half_life = blocks(value)?),
         get: |o| Some(blocks_or_none(o.subpaths.half_life)),
-        ..PLAIN
+        ..RESEARCH
     },
     OptionEntry {
         name: "sliding-window",
@@ -144,7 +144,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         uses: &[Use::SAMPLED_SUBPATHS],
         set: |o, value| Ok(o.subpaths.sliding_window = blocks(value)?),
         get: |o| Some(blocks_or_none(o.subpaths.sliding_window)),
-        ..PLAIN
+        ..RESEARCH
     },
     OptionEntry {
         name: "distance",
@@ -155,7 +155,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         uses: &[Use::SAMPLED_SUBPATHS],
         set: |o, value| Ok(o.subpaths.distance = value.parse()?),
         get: |o| Some(o.subpaths.distance.to_string()),
-        ..PLAIN
+        ..RESEARCH
     },
     OptionEntry {
         name: "counts",
@@ -163,24 +163,9 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         default: "sampled",
         example: "exact",
         help: "A sample of bounded size, or all of them, as a yardstick (slow, much memory)",
-        // With a sample, probes may leave path ends out.
-        effect: Effect::Classes,
         set: |o, value| Ok(o.subpaths.counts = value.parse()?),
         get: |o| Some(o.subpaths.counts.to_string()),
-        ..PLAIN
-    },
-    OptionEntry {
-        name: "skipping",
-        value: "probes|consumer",
-        default: "probes",
-        example: "consumer",
-        help: "What passes over path ends that no sample needs; with another profile beside it, or consumer=agent, always \
-               the consumer",
-        replay: false,
-        effect: Effect::Classes,
-        set: |o, value| Ok(o.subpaths.skipping = value.parse()?),
-        get: |o| Some(o.subpaths.skipping.to_string()),
-        ..PLAIN
+        ..RESEARCH
     },
 ];
 
@@ -373,7 +358,7 @@ mod tests {
     use super::*;
 
     fn set(name: &str, value: &str) -> Result<SubpathChoices, String> {
-        let entry = ENTRIES.iter().find(|entry| entry.name == name).unwrap();
+        let entry = RESEARCH_ENTRIES.iter().find(|entry| entry.name == name).unwrap();
         let mut options = ProfileOptions::default();
         (entry.set)(&mut options, value).map(|()| options.subpaths)
     }
@@ -405,7 +390,7 @@ mod tests {
         ] {
             for given in values {
                 let choices = set(name, given).unwrap();
-                for entry in ENTRIES {
+                for entry in RESEARCH_ENTRIES {
                     let expected = match entry.name == name {
                         true => Some((*given).to_owned()),
                         false => value(SubpathChoices::default(), entry),

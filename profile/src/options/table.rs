@@ -1,7 +1,7 @@
 //! The table of all options, by group.
 
 use super::entry::{Level, OptionEntry};
-use super::{basics, code, contexts, fleet, kpaths, output, sampling, stream, structural, subpaths};
+use super::{basics, burst, code, contexts, fleet, kpaths, output, sampling, structural, subpaths};
 
 /// Options that belong together.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ pub const GROUPS: &[OptionGroup] = &[
     },
     OptionGroup {
         heading: "Event streams",
-        entries: stream::ENTRIES,
+        entries: burst::ENTRIES,
     },
     OptionGroup {
         heading: "Subpaths",
@@ -54,6 +54,10 @@ pub const GROUPS: &[OptionGroup] = &[
         heading: "Structural profiles",
         entries: structural::ENTRIES,
     },
+    OptionGroup {
+        heading: "Subpaths, in replays only",
+        entries: subpaths::RESEARCH_ENTRIES,
+    },
 ];
 
 /// All options, in the order in which they are shown.
@@ -61,7 +65,7 @@ pub fn options() -> impl Iterator<Item = &'static OptionEntry> + Clone {
     GROUPS.iter().flat_map(|group| group.entries)
 }
 
-/// The entry of a name as it stands on the command line: with hyphens, or an older name.
+/// The entry of a name as the command line has it: with hyphens.
 pub fn option_named(name: &str) -> Option<&'static OptionEntry> {
     options().find(|option| option.is_named(name, false))
 }

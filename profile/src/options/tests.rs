@@ -16,7 +16,7 @@ fn error(text: &str) -> String {
 #[test]
 fn the_string_of_the_issue() {
     let command = parse(
-        "start,probe=yieldpoint,samples=64,stride=17,interval=20ms,include=a.*,file=out-%p.trodden,loglevel=debug",
+        "start,probe=yieldpoint,schedule=sag:64:17,interval=20ms,include=a.*,file=out-%p.trodden,loglevel=debug",
     );
     assert_eq!(command.action, Action::Start);
     let o = command.options;
@@ -61,51 +61,18 @@ fn lists_repeat_or_join_and_escape() {
 }
 
 #[test]
-fn shorthands_change_the_schedule_in_any_order() {
-    assert_eq!(
-        parse("samples=3,schedule=ag:64:17")
-            .options
-            .sampling
-            .schedule
-            .to_string(),
-        "ag:3:17"
-    );
-    assert_eq!(
-        parse("stride=5").options.sampling.schedule.to_string(),
-        "sag:64:5"
-    );
-    assert_eq!(
-        parse("samples=5").options.sampling.schedule.to_string(),
-        "sag:5:17"
-    );
-    assert_eq!(parse("").options.sampling.schedule.to_string(), "span:1ms:256");
-    assert!(error("schedule=timer,stride=5").contains("takes one sample per tick"));
-    assert_eq!(
-        parse("samples=64,schedule=span:1ms:256")
-            .options
-            .sampling
-            .schedule
-            .to_string(),
-        "span:1ms:64"
-    );
-    assert!(error("schedule=span:1ms:256,samples=100").contains("option 'samples'"));
-    assert!(error("schedule=span:1ms:256,stride=5").contains("has no stride"));
-}
-
-#[test]
 fn hot_classes_are_numbered_again_where_probes_stay() {
     for text in [
-        "renumber=5s,probe=yieldpoint",
-        "renumber=5s,probe=counters",
-        "renumber=5s,probe=counters,use-profile=a",
-        "renumber=5s,schedule=span:1ms:256",
+        "use-profile=own:5s,probe=yieldpoint",
+        "use-profile=own:5s,probe=counters",
+        "use-profile=own:5s,schedule=span:1ms:256",
     ] {
-        assert_eq!(
-            parse(text).options.code.renumber,
-            Some(Duration::from_secs(5)),
-            "{text}"
-        );
+        let options = parse(text).options;
+        assert_eq!(options.renumber_after(), Some(Duration::from_secs(5)), "{text}");
+        assert_eq!(options.former_profile(), None, "{text}");
     }
+    let former = parse("use-profile=./own:5s,probe=counters").options;
+    assert_eq!(former.former_profile(), Some("./own:5s"));
 }
 
 #[test]
@@ -143,16 +110,16 @@ fn errors_name_the_option_and_suggest() {
             "option 'file': a trace holds no structural profile",
         ),
         (
-            "renumber=5s",
-            "option 'renumber' is for plain paths with probe=counters, or probe=yieldpoint and a schedule of spans; use it with probe=counters, or leave it out",
+            "use-profile=own:5s",
+            "option 'use-profile': 'own:5s' is for plain paths with probe=counters, or probe=yieldpoint and a schedule of spans",
         ),
         (
-            "renumber=5s,probe=yieldpoint,schedule=sag:64:17",
-            "option 'renumber' is for plain paths with probe=counters, or probe=yieldpoint and a schedule of spans; use it with probe=counters, or leave it out",
+            "use-profile=own:5s,probe=yieldpoint,schedule=sag:64:17",
+            "option 'use-profile': 'own:5s' is for plain paths with probe=counters, or probe=yieldpoint and a schedule of spans",
         ),
         (
-            "renumber=5s,profile=kpaths",
-            "option 'renumber' is for plain paths with probe=counters, or probe=yieldpoint and a schedule of spans; use it with probe=counters, or leave it out",
+            "use-profile=own:5s,profile=kpaths",
+            "option 'use-profile': 'own:5s' is for plain paths with probe=counters, or probe=yieldpoint and a schedule of spans",
         ),
         (
             "window=0",
@@ -169,10 +136,6 @@ fn errors_name_the_option_and_suggest() {
         (
             "profile=contexts,phi=1e-8",
             "option 'phi': 1e-8 is too small: at least 5e-8",
-        ),
-        (
-            "profile=kpaths+contexts,burst=adaptive:10:5:20",
-            "option 'burst': 'adaptive' is for contexts; kpaths and subpaths take 'static' or 'off'",
         ),
         (
             "footprint=12",
@@ -209,43 +172,35 @@ fn errors_name_the_option_and_suggest() {
             "option 'burst': bursts by the clock are for running programs, not for traces",
         ),
         (
-            "profile=contexts,burst-events=jvm",
-            "option 'burst-events' is for bursts by the clock, such as burst=static:50ms:2ms; use it with profile=contexts,burst=static:50ms:2ms, or leave it out",
+            "profile=contexts,burst=jvm:1000:64",
+            "option 'burst': 'jvm:1000:64' is none of off, static:INTERVAL:LENGTH (in activations, or times), jvm:INTERVAL:LENGTH (times) and adaptive:INTERVAL:LENGTH:RR",
         ),
         (
-            "profile=contexts,burst=static:1000:64,burst-events=jvm",
-            "option 'burst-events' is for bursts by the clock, such as burst=static:50ms:2ms; use it with profile=contexts,burst=static:50ms:2ms, or leave it out",
-        ),
-        (
-            "profile=contexts+paths,burst=static:50ms:2ms,burst-events=jvm",
+            "profile=contexts+paths,burst=jvm:50ms:2ms",
             "option 'burst': bursts by the clock are for profile=contexts, kpaths or subpaths alone",
         ),
         (
             "profile=subpaths,burst=static:2ms:200us",
-            "option 'burst': bursts by the clock of kpaths and subpaths need burst-events=jvm",
+            "option 'burst': bursts by the clock of kpaths and subpaths are the JVM's, such as jvm:100ms:2ms",
         ),
         (
             "profile=subpaths,burst=static:1000:64",
-            "option 'burst': profile=subpaths takes bursts by the clock, such as static:100ms:2ms",
+            "option 'burst': profile=subpaths takes bursts by the clock, such as jvm:100ms:2ms",
         ),
         (
-            "profile=kpaths,burst=adaptive:50ms:2ms:10,burst-events=jvm",
-            "option 'burst': 'adaptive' is for contexts; kpaths and subpaths take 'static' or 'off'",
-        ),
-        (
-            "profile=subpaths,burst=static:50ms:2ms,burst-events=jvm,file=x.trace",
+            "profile=subpaths,burst=jvm:50ms:2ms,file=x.trace",
             "option 'burst': bursts by the clock are for running programs, not for traces",
         ),
         (
-            "profile=contexts,burst=static:50ms:2ms,burst-events=jvm,call-paths=on",
+            "profile=contexts,burst=jvm:50ms:2ms,call-paths=on",
             "option 'call-paths': paths to calls are for profile=contexts alone, with weight=calls and no bursts by the clock",
         ),
         (
-            "profile=contexts,burst=static:50ms:2ms,burst-events=jvm,weight=time",
+            "profile=contexts,burst=jvm:50ms:2ms,weight=time",
             "option 'weight': weights other than calls go without bursts",
         ),
         (
-            "profile=contexts,burst=static:50ms:2ms,burst-events=jvm,file=x.trace",
+            "profile=contexts,burst=jvm:50ms:2ms,file=x.trace",
             "option 'burst': bursts by the clock are for running programs, not for traces",
         ),
         (
@@ -261,20 +216,16 @@ fn errors_name_the_option_and_suggest() {
             "option 'weight': 'time' is for profile=contexts alone",
         ),
         (
-            "profile=contexts,weight=time,algorithm=lc",
-            "option 'algorithm': 'lc' counts calls only; other weights take lss, exact or null",
-        ),
-        (
             "profile=contexts,call-paths=on,weight=time",
             "option 'call-paths': paths to calls are for profile=contexts alone, with weight=calls and no bursts by the clock",
         ),
         (
-            "profile=contexts,alloc-interval=64b",
-            "option 'alloc-interval': '64b' is not a number of bytes such as 0, 4096, 64k or 1M",
+            "profile=contexts,weight=alloc:64b",
+            "option 'weight': 'alloc:64b' has no number of bytes such as alloc:0, alloc:4096, alloc:64k or alloc:1M",
         ),
         (
             "burst=10:20",
-            "option 'burst': '10:20' is neither 'off' nor static:INTERVAL:LENGTH (in activations) nor adaptive:INTERVAL:LENGTH:RR",
+            "option 'burst': '10:20' is none of off, static:INTERVAL:LENGTH (in activations, or times), jvm:INTERVAL:LENGTH (times) and adaptive:INTERVAL:LENGTH:RR",
         ),
         (
             "burst=adaptive:10:5:0.1",
@@ -330,10 +281,6 @@ fn errors_name_the_option_and_suggest() {
             "option 'schedule' is for probe=yieldpoint; use it with probe=yieldpoint, or leave it out",
         ),
         (
-            "probe=counters,stride=5",
-            "option 'stride' is for probe=yieldpoint; use it with probe=yieldpoint, or leave it out",
-        ),
-        (
             "profile=kpaths,interval=5ms",
             "option 'interval' is for probe=yieldpoint or probe=safepoint or profile=structural with windows; use it with probe=yieldpoint, or leave it out",
         ),
@@ -343,7 +290,7 @@ fn errors_name_the_option_and_suggest() {
         ),
         (
             "profile=kpaths,budget=2%",
-            "option 'budget': '2%' is a share of the run, for probe=auto without a schedule on plain paths, or profile=structural with retire=true; profile=kpaths takes a number of nodes such as 200k",
+            "option 'budget': '2%' is a share of the run, for probe=auto on plain paths, or profile=structural; profile=kpaths takes a number of nodes such as 200k",
         ),
         (
             "stop,probe=counters",
@@ -354,12 +301,16 @@ fn errors_name_the_option_and_suggest() {
             "option 'file' means nothing to 'status'; it takes config, quiet, loglevel, log, out",
         ),
         (
-            "path_limits=5",
-            "unknown option 'path_limits'; did you mean 'path-limit'?",
+            "use_profiles=5",
+            "unknown option 'use_profiles'; did you mean 'use-profile'?",
         ),
         (
-            "path_limit=1",
-            "option 'path-limit': '1' is not a number from 2 to 2147483647",
+            "spool=s,fleet=1/2:5ms",
+            "option 'fleet': '1/2:5ms': a draw holds for a whole number of seconds",
+        ),
+        (
+            "sample=asink:5ms",
+            "option 'sample': unknown way to read stacks 'asink'; did you mean 'async'? (known: auto, async, safepoint)",
         ),
         (
             "seed=-1",
@@ -374,40 +325,72 @@ fn errors_name_the_option_and_suggest() {
             "file=a%q",
             "option 'file': unknown '%q' in 'a%q' (known: %p, %t, %{ENV}, %%)",
         ),
-        (
-            "samples=0",
-            "option 'samples': '0' is not a number from 1 to 4294967295",
-        ),
     ] {
         assert_eq!(error(text), expected, "{text}");
     }
     assert!(error("schedule=sag:64").contains("SAMPLES and STRIDE are both needed"));
 }
 
+/// The seeds' own methods are recorded; other choices that their papers leave open are for replays.
 #[test]
-fn loops_with_a_single_path_carry_a_probe_by_default() {
-    for (text, skips) in [
-        ("", false),
-        ("probe=yieldpoint", false),
-        ("schedule=timer", false),
-        ("probe=counters", false),
-        ("probe=counters,single-path-loops=skip", true),
-        ("probe=yieldpoint,single-path-loops=skip", true),
+fn research_on_event_streams_is_for_replays() {
+    for (text, name, value) in [
+        ("profile=null", "profile", "null"),
+        ("profile=paths+null", "profile", "paths+null"),
+        ("profile=contexts,algorithm=bss", "algorithm", "bss"),
+        ("profile=contexts,algorithm=lc", "algorithm", "lc"),
+        ("profile=contexts,algorithm=sticky", "algorithm", "sticky"),
+        ("profile=contexts,algorithm=null", "algorithm", "null"),
+        (
+            "profile=contexts,burst=adaptive:1000:64:5",
+            "burst",
+            "adaptive:1000:64:5",
+        ),
+        ("starts=headers", "starts", "headers"),
+        ("profile=subpaths,starts=headers", "starts", "headers"),
+        ("profile=subpaths,identity=rotation", "identity", "rotation"),
+        ("profile=subpaths,half-life=5M", "half-life", "5000000"),
+        ("profile=subpaths,sliding-window=5M", "sliding-window", "5000000"),
+        ("profile=subpaths,distance=5:9", "distance", "5:9"),
+        ("profile=subpaths,threshold=top:5", "threshold", "top:5"),
+        ("profile=subpaths,counts=exact", "counts", "exact"),
     ] {
-        assert_eq!(parse(text).options.skips_single_path_loops(), skips, "{text}");
+        let expected = format!(
+            "option '{name}': '{value}' is research on event streams and taken by 'trodden replay' only; record the \
+             program's events with file=x.trace, and give it there"
+        );
+        assert_eq!(error(text), expected, "{text}");
+        let pairs: Vec<(&str, &str)> = text
+            .split(',')
+            .map(|pair| pair.split_once('=').unwrap())
+            .collect();
+        match ProfileOptions::for_replay(&pairs) {
+            Ok(options) => assert!(options.pairs().contains(&(name, value.to_owned())), "{text}"),
+            Err(e) => assert!(e.to_string().contains("is for profile=subpaths"), "{text}: {e}"),
+        }
     }
+    let adaptive = [("profile", "contexts"), ("burst", "adaptive:2ms:200us:10")];
+    let error = ProfileOptions::for_replay(&adaptive).unwrap_err().to_string();
+    assert!(error.contains("is none of off"), "{error}");
+}
+
+/// What users meet has to stay small: a new option takes the place of another one, or becomes a value.
+#[test]
+fn there_are_few_options() {
+    let recorded = options().filter(|option| option.is_recorded());
+    assert!(recorded.count() <= 40);
 }
 
 #[test]
 fn contexts_of_a_running_program_come_from_bursts_unless_told_otherwise() {
     for (events, burst) in [
-        (BurstEvents::Jvm, "static:100ms:2ms"),
+        (BurstEvents::Jvm, "jvm:100ms:2ms"),
         (BurstEvents::Probes, "static:2ms:200us"),
     ] {
         for text in ["profile=contexts", "profile=contexts,phi=0.01,include=a.*"] {
             let mut options = parse(text).options;
             assert!(options.take_bursts_unless_told(events), "{text}");
-            assert_eq!(options.stream.burst.to_string(), burst);
+            assert_eq!(options.burst.to_string(), burst);
             assert_eq!(options.has_events_of_jvm(), events == BurstEvents::Jvm);
             options.check().unwrap();
             // It is read back as it is, and not taken twice.
@@ -424,7 +407,6 @@ fn contexts_of_a_running_program_come_from_bursts_unless_told_otherwise() {
         "profile=contexts,algorithm=lss",
         "profile=contexts,weight=time",
         "profile=contexts,call-paths=on",
-        "profile=contexts,consumer=agent",
         "profile=contexts,file=x.trace",
         "profile=contexts+paths",
         "profile=kpaths",
@@ -441,7 +423,6 @@ fn the_automatic_probe_follows_what_is_profiled() {
     for (text, probe) in [
         ("", Probe::Counters),
         ("schedule=sag:64:17", Probe::Yieldpoint),
-        ("stride=5,probe=auto", Probe::Yieldpoint),
         ("probe=counters", Probe::Counters),
         ("profile=kpaths", Probe::Events),
         ("profile=paths+kpaths,probe=auto", Probe::Events),
@@ -450,14 +431,13 @@ fn the_automatic_probe_follows_what_is_profiled() {
     ] {
         let options = parse(text).options;
         assert_eq!(options.probe_in_use(), probe, "{text}");
-        assert!(!options.skips_single_path_loops(), "{text}");
     }
-    let o = parse("profile=contexts,phi=0.001,algorithm=sticky,burst=adaptive:1000:64:5%").options;
+    let o = parse("profile=contexts,phi=0.001,algorithm=exact,burst=static:1000:64").options;
     assert_eq!(
         (o.thresholds(), o.contexts.algorithm),
-        ((0.001, 0.0002), ContextAlgorithm::StickySampling)
+        ((0.001, 0.0002), ContextAlgorithm::Exact)
     );
-    assert_eq!(o.stream.burst.to_string(), "adaptive:1000:64:5");
+    assert_eq!(o.burst.to_string(), "static:1000:64");
     assert_eq!(o.probe_in_use(), Probe::Events);
     let o = parse("profile=subpaths,footprint=16k,lengths=any-uniform:77").options;
     let lengths = SubpathLengths {
@@ -472,38 +452,32 @@ fn the_automatic_probe_follows_what_is_profiled() {
     assert!(o.skips_in_probes());
     for other in [
         "profile=subpaths+paths",
-        "profile=subpaths,consumer=agent",
-        "profile=subpaths,skipping=consumer",
+        "profile=subpaths,burst=jvm:50ms:2ms",
         "profile=subpaths,file=a.trace",
         "profile=paths",
     ] {
         assert!(!parse(other).options.skips_in_probes(), "{other}");
     }
-    for (given, length, revisits) in [
-        ("static:2ms:200us", 200, Revisits::All),
-        (
-            "adaptive:2000us:1ms:10",
-            1000,
-            Revisits::OneIn(NonZeroU32::new(10).unwrap()),
-        ),
-        ("adaptive:2ms:1us:none", 1, Revisits::None),
+    for (given, length, events) in [
+        ("static:2ms:200us", 200, BurstEvents::Probes),
+        ("jvm:2000us:1ms", 1000, BurstEvents::Jvm),
     ] {
         let o = parse(&format!("profile=contexts,burst={given},weight=calls")).options;
         let expected = Burst::Timed {
             interval: Duration::from_millis(2),
             length: Duration::from_micros(length),
-            revisits,
+            events,
         };
-        assert_eq!(o.stream.burst, expected, "{given}");
-        assert_eq!(o.stream.burst.to_string().parse(), Ok(expected));
+        assert_eq!(o.burst, expected, "{given}");
+        assert_eq!(o.burst.to_string().parse(), Ok(expected));
         assert!(o.has_bursts_in_program());
     }
-    let o = parse("profile=contexts,burst=static:50ms:2ms,burst-events=jvm").options;
+    let o = parse("profile=contexts,burst=jvm:50ms:2ms").options;
     assert!(o.has_events_of_jvm() && o.has_bursts_in_program() && !o.has_steps_of_jvm());
-    let o = parse("profile=subpaths,burst=static:50ms:2ms,burst-events=jvm").options;
+    let o = parse("profile=subpaths,burst=jvm:50ms:2ms").options;
     assert!(o.has_steps_of_jvm() && !o.skips_in_probes());
-    assert!(o.pairs().contains(&("burst-events", "jvm".to_owned())));
-    let o = parse("profile=contexts,weight=alloc,alloc-interval=0").options;
+    assert!(o.pairs().contains(&("burst", "jvm:50ms:2ms".to_owned())));
+    let o = parse("profile=contexts,weight=alloc:0").options;
     assert_eq!(
         (o.contexts.weight, o.contexts.alloc_interval),
         (ContextWeight::Alloc, 0)
@@ -512,7 +486,7 @@ fn the_automatic_probe_follows_what_is_profiled() {
 
     let o = parse("profile=kpaths,k=16,budget=200k,burst=static:1000:64").options;
     assert_eq!(
-        (o.kpaths.k, o.kpaths.budget, o.stream.burst.to_string().as_str()),
+        (o.kpaths.k, o.kpaths.budget, o.burst.to_string().as_str()),
         (16, Some(200_000), "static:1000:64")
     );
 }
@@ -526,14 +500,13 @@ fn probe_auto_retires_where_nothing_else_is_asked_for() {
         ("probe=auto", true),
         ("probe=auto,budget=2.5%", true),
         ("probe=auto,schedule=sag:64:17", false),
-        ("probe=auto,stride=3", false),
         ("probe=auto,profile=kpaths", false),
         ("probe=auto,file=x.trace", false),
         ("probe=counters", false),
         ("profile=structural", true),
         ("profile=structural,window=20", true),
         ("profile=structural,window=all", false),
-        ("profile=structural,retire=false", false),
+        ("profile=structural,window=20:keep", false),
     ] {
         let options = parse(text).options;
         assert_eq!(options.retires(), retires, "{text}");
@@ -548,6 +521,12 @@ fn a_budget_is_a_number_of_nodes_or_a_share_of_the_run() {
     assert_eq!(parse("").options.allowance(), 0.01);
     let share = parse("budget=2.5%").options;
     assert_eq!((share.allowance(), share.kpaths.budget), (0.025, None));
+    let fixed = parse("budget=2%:20s").options;
+    assert_eq!(
+        (fixed.allowance(), fixed.retiring.rearm),
+        (0.02, Some(Duration::from_secs(20)))
+    );
+    assert_eq!(fixed.to_owned().pairs(), [("budget", "2%:20s".to_owned())]);
     let nodes = parse("profile=kpaths,budget=2k").options;
     assert_eq!((nodes.allowance(), nodes.kpaths.budget), (0.01, Some(2000)));
     for wrong in [
@@ -557,6 +536,7 @@ fn a_budget_is_a_number_of_nodes_or_a_share_of_the_run() {
         "budget=%",
         "budget=-1%",
         "budget=NaN%",
+        "budget=1%5s",
     ] {
         let error = AgentCommand::parse(wrong).unwrap_err().to_string();
         assert!(error.contains("is not a share of the run"), "{wrong}: {error}");
@@ -578,7 +558,7 @@ fn properties_file() {
 fn config_file_gives_way_to_what_is_given() {
     let path = std::env::temp_dir().join(format!("trodden-options-{}.properties", std::process::id()));
     std::fs::write(&path, "probe=yieldpoint\ninclude=a.*\nschedule=ag:8:3\n").unwrap();
-    let text = format!("config={},include=b.*,stride=9", path.display());
+    let text = format!("config={},include=b.*,schedule=ag:8:9", path.display());
     let result = AgentCommand::parse(&text);
     std::fs::write(&path, "config=x\n").unwrap();
     let circular = AgentCommand::parse(&text);
@@ -617,18 +597,34 @@ fn a_config_is_judged_together_with_what_is_given() {
 }
 
 #[test]
-fn underscores_and_old_names_are_taken() {
-    for text in ["path_limit=9", "path-limit=9"] {
-        assert_eq!(parse(text).options.code.path_limit, 9);
-        assert_eq!(parse(text).to_agent_string(), "start,path-limit=9");
+fn underscores_are_taken() {
+    for text in ["use_profile=9", "use-profile=9"] {
+        assert_eq!(parse(text).options.former_profile(), Some("9"));
+        assert_eq!(parse(text).to_agent_string(), "start,use-profile=9");
     }
-    let o = parse("profile=contexts,call_paths=on,single_path_methods=probe").options;
+    let o = parse("profile=contexts,call_paths=on").options;
     assert_eq!(o.contexts.call_paths, CallPaths::On);
-    assert!(option_named("path_limit").is_some() && option_named("call_paths").is_none());
+    assert!(option_named("call_paths").is_none());
     assert!(matches!(
-        AgentCommand::parse("path-limit=9,path_limit=9"),
-        Err(OptionError::Twice { name: "path-limit" })
+        AgentCommand::parse("use-profile=9,use_profile=9"),
+        Err(OptionError::Twice { name: "use-profile" })
     ));
+}
+
+/// Names and values of an agent string without an action, in which no value has a comma.
+fn pairs_of(text: &str) -> Vec<(&str, &str)> {
+    let words = text.split(',').filter(|word| !word.is_empty());
+    words.map(|word| word.split_once('=').expect(word)).collect()
+}
+
+/// The options of a text as what takes an option reads them.
+fn read(option: &OptionEntry, text: &str) -> ProfileOptions {
+    let pairs = pairs_of(text);
+    let read = match option.is_recorded() {
+        true => ProfileOptions::from_pairs(&pairs),
+        false => ProfileOptions::for_replay(&pairs),
+    };
+    read.unwrap_or_else(|e| panic!("{text}: {e}"))
 }
 
 /// The options of a use, and the same with an example of this option.
@@ -636,7 +632,7 @@ fn with_example(option: &OptionEntry, one: Option<&Use>) -> (String, String) {
     let with = one.map_or("", |one| one.with).to_owned();
     let value = match (option.name, &*with) {
         ("budget", "probe=auto") => "2%",
-        ("burst", "profile=subpaths") => "static:50ms:2ms,burst-events=jvm",
+        ("burst", "profile=subpaths") => "jvm:50ms:2ms",
         _ => option.example,
     };
     let given = format!("{with},{}={value}", option.name);
@@ -657,18 +653,21 @@ fn every_option_reads_prints_and_belongs_where_it_says() {
         };
         for one in uses {
             let (with, given) = with_example(option, one);
-            let (plain, changed) = (parse(&with).options, parse(&given).options);
+            let (plain, changed) = (read(option, &with), read(option, &given));
             assert!(option.applies(&changed), "{given}");
-            assert!(changed.is_given(option.part_of.unwrap_or(option.name)));
+            assert!(changed.is_given(option.name));
+            let command = AgentCommand {
+                action: Action::Start,
+                options: changed.clone(),
+            };
+            let text = command.to_agent_string();
             assert_eq!(
-                parse(&parse(&given).to_agent_string()).options,
+                read(option, text.trim_start_matches("start,")),
                 changed,
                 "{given}"
             );
             assert_ne!(changed.pairs(), plain.pairs(), "{given}");
-            if option.part_of.is_none() {
-                assert_ne!(option.value_in(&changed), option.value_in(&plain), "{given}");
-            }
+            assert_ne!(option.value_in(&changed), option.value_in(&plain), "{given}");
         }
         if !option.uses.is_empty() {
             // No option belongs to everything that is there: some use of another one is none of its own.
@@ -678,7 +677,8 @@ fn every_option_reads_prints_and_belongs_where_it_says() {
             });
             let other = other.unwrap_or_else(|| panic!("{} belongs everywhere", option.name));
             let text = format!("{},{}={}", other.with, option.name, option.example);
-            let error = error(&text);
+            let pairs = pairs_of(&text);
+            let error = ProfileOptions::for_replay(&pairs).unwrap_err().to_string();
             assert!(error.contains("or leave it out"), "{text}: {error}");
         }
     }
@@ -686,14 +686,14 @@ fn every_option_reads_prints_and_belongs_where_it_says() {
 
 #[test]
 fn the_fingerprint_changes_with_what_changes_classes_or_counts() {
-    for option in options().filter(|option| !matches!(option.name, CONFIG | "file" | "samples" | "stride")) {
+    for option in options().filter(|option| !matches!(option.name, CONFIG | "file")) {
         let uses: Vec<Option<&Use>> = match option.uses {
             [] => vec![None],
             uses => uses.iter().map(Some).collect(),
         };
         for one in uses {
             let (with, given) = with_example(option, one);
-            let (plain, changed) = (parse(&with).options, parse(&given).options);
+            let (plain, changed) = (read(option, &with), read(option, &given));
             let differs = match option.effect {
                 Effect::Nothing => false,
                 Effect::Classes => true,
@@ -706,11 +706,9 @@ fn the_fingerprint_changes_with_what_changes_classes_or_counts() {
     // Samples of two schedules mean different things; so do a trace and a profile, and analyses with other
     // seeds.
     assert_ne!(of("schedule=span:1ms:256"), of("schedule=sag:64:17"));
-    assert_ne!(of("schedule=sag:64:17"), of("stride=5"));
     assert_ne!(of("probe=events,file=a.trodden"), of("probe=events,file=a.trace"));
     assert_ne!(of("profile=subpaths"), of("profile=subpaths,seed=5"));
     // The same in other words, and what is scaled by the interval.
-    assert_eq!(of("schedule=sag:64:5"), of("stride=5"));
     assert_eq!(of("profile=kpaths"), of("profile=kpaths,probe=events"));
     assert_eq!(of("probe=yieldpoint"), of("probe=yieldpoint,interval=5ms"));
     assert_ne!(of("schedule=sag:64:17"), of("schedule=sag:64:17,interval=5ms"));
@@ -767,7 +765,13 @@ fn burst() -> impl Strategy<Value = Burst> {
         length: NonZeroU32::new(10).unwrap(),
         reenable,
     });
-    prop_oneof![Just(Burst::Off), window, adaptive]
+    let events = prop::sample::select(vec![BurstEvents::Probes, BurstEvents::Jvm]);
+    let timed = (1..1000u64, 1..1000u64, events).prop_map(|(length, more, events)| Burst::Timed {
+        interval: Duration::from_micros(length + more),
+        length: Duration::from_micros(length),
+        events,
+    });
+    prop_oneof![Just(Burst::Off), window, adaptive, timed]
 }
 
 fn share() -> impl Strategy<Value = Share> {
@@ -811,44 +815,37 @@ fn subpath_choices() -> impl Strategy<Value = SubpathChoices> {
         distance,
         threshold,
         counts,
-        (prop::sample::select(Skipping::ALL), 1u32 << 10..=1 << 30, lengths),
+        (1u32 << 10..=1 << 30, lengths),
     )
         .prop_map(
-            |(starts, identity, ages, distance, threshold, counts, (skipping, footprint, lengths))| {
-                SubpathChoices {
-                    starts,
-                    identity,
-                    half_life: ages.0.filter(|_| ages.1),
-                    sliding_window: ages.0.filter(|_| !ages.1 && counts == SubpathCounts::Sampled),
-                    distance,
-                    threshold,
-                    counts,
-                    skipping,
-                    footprint,
-                    lengths,
-                }
+            |(starts, identity, ages, distance, threshold, counts, (footprint, lengths))| SubpathChoices {
+                starts,
+                identity,
+                half_life: ages.0.filter(|_| ages.1),
+                sliding_window: ages.0.filter(|_| !ages.1 && counts == SubpathCounts::Sampled),
+                distance,
+                threshold,
+                counts,
+                footprint,
+                lengths,
             },
         )
+}
+
+fn use_profile() -> impl Strategy<Value = UseProfile> {
+    prop_oneof![
+        text().prop_map(UseProfile::Former),
+        duration().prop_map(UseProfile::Own),
+    ]
 }
 
 prop_compose! {
     fn code()(
         include in prop::collection::vec(text(), 0..4),
         (exclude, skip_main) in (prop::collection::vec(text(), 0..4), prop::collection::vec(text(), 0..4)),
-        path_limit in 2u32..=0x7fff_ffff,
-        single_path_loops in prop::option::of(prop::sample::select(SinglePathLoops::ALL)),
-        single_path_methods in prop::sample::select(SinglePathMethods::ALL),
-        (cut_paths, open_paths) in (
-            prop::sample::select(CutPaths::ALL),
-            prop::option::of(prop::sample::select(OpenPaths::ALL)),
-        ),
-        (use_profile, memory) in (prop::option::of(text()), prop::option::of(text())),
-        renumber in prop::option::of(duration()),
+        (use_profile, memory) in (prop::option::of(use_profile()), prop::option::of(text())),
     ) -> CodeChoices {
-        CodeChoices {
-            include, exclude, skip_main, path_limit, single_path_loops, single_path_methods, cut_paths, open_paths, use_profile,
-            memory, renumber,
-        }
+        CodeChoices { include, exclude, skip_main, use_profile, memory }
     }
 }
 
@@ -871,14 +868,15 @@ prop_compose! {
         limit in any::<u64>(),
         (service, build, host) in (prop::option::of(name()), prop::option::of(name()), prop::option::of(name())),
         labels in prop::collection::btree_map("[a-z._-]{1,8}", "[a-z:=\\\\ä#-]{1,8}", 0..4),
-        fleet in prop::option::of(1u32..),
-        draw in 1u64..1_000_000,
+        fleet in prop::option::of((1u32.., 1u64..1_000_000)),
         hmac_key in prop::option::of(text()),
     ) -> FleetChoices {
         FleetChoices {
             spool, limit, service, build, host, labels,
-            fleet: fleet.and_then(std::num::NonZeroU32::new),
-            draw: Duration::from_secs(draw),
+            fleet: fleet.map(|(of, holds)| Fleet {
+                of: NonZeroU32::new(of).unwrap(),
+                holds: Duration::from_secs(holds),
+            }),
             hmac_key,
         }
     }
@@ -916,23 +914,11 @@ fn any_options() -> impl Strategy<Value = ProfileOptions> {
             algorithm,
             ..ContextChoices::default()
         });
-    let (events, consumers) = (
-        prop::sample::select(BurstEvents::ALL),
-        prop::sample::select(ConsumedBy::ALL),
-    );
-    let stream = (burst(), events, consumers).prop_map(|(burst, events, consumer)| StreamChoices {
-        burst_events: match burst {
-            Burst::Timed { .. } => events,
-            _ => BurstEvents::Probes,
-        },
-        burst,
-        consumer,
-    });
     let retiring = (prop::option::of(1u32..=10_000), prop::option::of(duration()));
     let k = (2u32..=1024, prop::option::of(4096u32..)).prop_map(|(k, budget)| KPathsChoices { k, budget });
     let rest = (
         contexts,
-        stream,
+        burst(),
         retiring,
         k,
         subpath_choices(),
@@ -946,9 +932,10 @@ fn any_options() -> impl Strategy<Value = ProfileOptions> {
             code,
             output,
             sampling,
-            (contexts, stream, (share, rearm), kpaths, subpaths, (fleet, seed)),
+            (contexts, burst, (share, rearm), kpaths, subpaths, (fleet, seed)),
         )| {
             let share = share.filter(|_| kpaths.budget.is_none());
+            let rearm = rearm.filter(|_| share.is_some());
             let retiring = RetiringChoices { share, rearm };
             let given = BTreeSet::new();
             let structural = StructuralChoices::default();
@@ -962,7 +949,7 @@ fn any_options() -> impl Strategy<Value = ProfileOptions> {
                 sampling,
                 fleet,
                 retiring,
-                stream,
+                burst,
                 kpaths,
                 contexts,
                 subpaths,
@@ -989,12 +976,15 @@ fn without_the_inapplicable(mut options: ProfileOptions) -> Option<ProfileOption
         options = ProfileOptions::read_pairs(&kept).unwrap();
     }
     options.given.clear();
-    options.check().is_ok().then_some(options)
+    options.check_together().is_ok().then_some(options)
 }
 
 proptest! {
     #[test]
-    fn agent_string_round_trips(options in any_options(), action in prop::sample::select(Action::ALL)) {
+    fn agent_string_round_trips(
+        options in any_options().prop_filter("for replays", |options| options.check_recorded().is_ok()),
+        action in prop::sample::select(Action::ALL),
+    ) {
         let command = AgentCommand { action, options };
         let text = command.to_agent_string();
         let mut back = AgentCommand::parse(&text).map_err(|e| TestCaseError::fail(format!("{text}: {e}")))?;
@@ -1006,7 +996,7 @@ proptest! {
 
     #[test]
     fn pairs_round_trip(options in any_options()) {
-        let mut back = ProfileOptions::from_pairs(&options.pairs()).unwrap();
+        let mut back = ProfileOptions::for_replay(&options.pairs()).unwrap();
         back.given.clear();
         prop_assert_eq!(back, options);
     }
@@ -1025,7 +1015,7 @@ fn coverage_of_paths_is_counted_paths() {
     let paths = read("start,profile=coverage,coverage=paths").unwrap();
     assert!(!paths.is_coverage() && paths.counts_cut_paths() && paths.reads_open_paths());
     assert_eq!(paths.probe_in_use(), Probe::Counters);
-    assert_eq!(paths.code.single_path_methods, SinglePathMethods::Probe);
+    assert!(paths.covers_paths());
     // What is printed is read back to the same.
     assert_eq!(ProfileOptions::from_pairs(&paths.pairs()).unwrap(), paths);
     for same in ["lines", "branches"] {

@@ -124,16 +124,6 @@ words! {
 }
 
 words! {
-    /// Do iterations of branchless innermost loops carry a probe?
-    SinglePathLoops, "choice" {
-        /// No: the loop costs nothing and its iterations are not reported.
-        Skip = "skip",
-        /// Yes.
-        Probe = "probe",
-    }
-}
-
-words! {
     /// Do methods with a single path carry a probe?
     SinglePathMethods, "choice" {
         /// No: there is nothing to distinguish.
@@ -164,32 +154,12 @@ words! {
 }
 
 words! {
-    /// Which threads run the analyses of the event stream.
-    ConsumedBy, "consumer" {
-        /// The program's threads, each for its own events. The default.
-        Program = "program",
-        /// A thread of the agent.
-        Agent = "agent",
-    }
-}
-
-words! {
     /// How much of the program's arguments a profile has.
     Arguments, "choice" {
         /// Names of options, [without their values](crate::without_values). The default.
         Names = "names",
         /// All of them.
         All = "all",
-    }
-}
-
-words! {
-    /// What passes over path ends between samples of subpaths.
-    Skipping, "choice" {
-        /// The probes: path ends that no sample needs are never reported. The default.
-        Probes = "probes",
-        /// The consumer of the stream, in which there is every path end.
-        Consumer = "consumer",
     }
 }
 
@@ -274,16 +244,6 @@ words! {
 }
 
 words! {
-    /// What reports calls and returns in bursts by the clock.
-    BurstEvents, "source" {
-        /// Probes in the code, which are off between bursts. The default.
-        Probes = "probes",
-        /// The JVM, by its own events, which are on in bursts only: nothing is in the code.
-        Jvm = "jvm",
-    }
-}
-
-words! {
     /// What is counted per context.
     #[derive(Default)]
     ContextWeight, "weight" {
@@ -346,8 +306,8 @@ impl FromStr for Share {
     }
 }
 
-/// Which windows of the event stream are analysed: `off` for all of it, `static:INTERVAL:LENGTH`, or
-/// `adaptive:INTERVAL:LENGTH:RR`.
+/// Which windows of the event stream are analysed: `off` for all of it, `static:INTERVAL:LENGTH`,
+/// `jvm:INTERVAL:LENGTH`, or `adaptive:INTERVAL:LENGTH:RR`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Burst {
     /// Everything.
@@ -370,28 +330,26 @@ pub enum Burst {
         /// Of windows that would be left out, one in so many takes place.
         reenable: Option<NonZeroU32>,
     },
-    /// For contexts of a running program: the same by the clock, and between windows the probes are off.
+    /// Of a running program: the same by the clock, and between windows nothing is reported.
     Timed {
         /// From the beginning of a window to that of the next, on average: it begins at a random time of each
         /// interval.
         interval: Duration,
         /// How long a window is; less than `interval`.
         length: Duration,
-        /// What happens to windows of a thread that begin in a context in which one of its windows began
-        /// before.
-        revisits: Revisits,
+        /// What reports calls, returns and paths.
+        events: BurstEvents,
     },
 }
 
-/// What becomes of windows that begin where one began before.
+/// What reports calls, returns and paths in bursts by the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Revisits {
-    /// They take place: static windows.
-    All,
-    /// Of adaptive windows, one in so many takes place.
-    OneIn(NonZeroU32),
-    /// None does.
-    None,
+pub enum BurstEvents {
+    /// Probes in the code, which are off between bursts: calls and returns. In option syntax `static`.
+    Probes,
+    /// The JVM, by its own events, which are on in bursts only: nothing is in the code. In option syntax
+    /// `jvm`.
+    Jvm,
 }
 
 impl fmt::Display for Burst {
@@ -413,14 +371,14 @@ impl fmt::Display for Burst {
             Burst::Timed {
                 interval,
                 length,
-                revisits,
+                events,
             } => {
-                let times = format!("{}:{}", format_duration(*interval), format_duration(*length));
-                match revisits {
-                    Revisits::All => write!(f, "static:{times}"),
-                    Revisits::OneIn(n) => write!(f, "adaptive:{times}:{}", 100 / n.get()),
-                    Revisits::None => write!(f, "adaptive:{times}:none"),
-                }
+                let kind = match events {
+                    BurstEvents::Probes => "static",
+                    BurstEvents::Jvm => "jvm",
+                };
+                let [interval, length] = [interval, length].map(|time| format_duration(*time));
+                write!(f, "{kind}:{interval}:{length}")
             }
         }
     }
@@ -435,52 +393,65 @@ impl FromStr for Burst {
         }
         let shape = || {
             format!(
-                "'{given}' is neither 'off' nor static:INTERVAL:LENGTH (in activations) nor adaptive:INTERVAL:LENGTH:RR"
+                "'{given}' is none of off, static:INTERVAL:LENGTH (in activations, or times), jvm:INTERVAL:LENGTH (times) \
+                 and adaptive:INTERVAL:LENGTH:RR"
             )
         };
-        let (numbers, reenable) = match given.strip_prefix("adaptive:") {
-            None => (given.strip_prefix("static:").ok_or_else(shape)?, None),
-            Some(rest) => {
-                let (numbers, rate) = rest.rsplit_once(':').ok_or_else(shape)?;
+        let (kind, numbers) = given.split_once(':').ok_or_else(shape)?;
+        let (numbers, reenable) = match kind {
+            "static" | "jvm" => (numbers, None),
+            "adaptive" => {
+                let (numbers, rate) = numbers.rsplit_once(':').ok_or_else(shape)?;
                 (numbers, Some(parse_rate(rate)?))
             }
+            _ => return Err(shape()),
         };
         let (interval, length) = numbers.split_once(':').ok_or_else(shape)?;
-        if let (Ok(interval), Ok(length)) = (parse_duration(interval), parse_duration(length)) {
-            let revisits = match reenable {
-                None => Revisits::All,
-                Some(None) => Revisits::None,
-                Some(Some(n)) => Revisits::OneIn(n),
-            };
-            return match length < interval {
-                true => Ok(Burst::Timed {
+        let timed = |events| timed_burst(interval, length, events);
+        match (kind, reenable) {
+            ("jvm", _) => timed(BurstEvents::Jvm).ok_or_else(shape)?,
+            (_, Some(reenable)) => {
+                let (interval, length) = counted_burst(interval, length).ok_or_else(shape)??;
+                Ok(Burst::Adaptive {
                     interval,
                     length,
-                    revisits,
-                }),
-                false => Err(format!(
-                    "a window of {} leaves no time between windows of an interval of {}",
-                    format_duration(length),
-                    format_duration(interval)
-                )),
-            };
+                    reenable,
+                })
+            }
+            (_, None) => timed(BurstEvents::Probes).unwrap_or_else(|| {
+                let (interval, length) = counted_burst(interval, length).ok_or_else(shape)??;
+                Ok(Burst::Static { interval, length })
+            }),
         }
-        let interval: NonZeroU64 = interval.parse().map_err(|_| shape())?;
-        let length: NonZeroU32 = length.parse().map_err(|_| shape())?;
-        if u64::from(length.get()) > interval.get() {
-            return Err(format!(
-                "a window of {length} does not fit an interval of {interval}"
-            ));
-        }
-        Ok(match reenable {
-            None => Burst::Static { interval, length },
-            Some(reenable) => Burst::Adaptive {
-                interval,
-                length,
-                reenable,
-            },
-        })
     }
+}
+
+/// Bursts by the clock; `None` if these are not two times.
+fn timed_burst(interval: &str, length: &str, events: BurstEvents) -> Option<Result<Burst, String>> {
+    let (interval, length) = (parse_duration(interval).ok()?, parse_duration(length).ok()?);
+    if length >= interval {
+        return Some(Err(format!(
+            "a window of {} leaves no time between windows of an interval of {}",
+            format_duration(length),
+            format_duration(interval)
+        )));
+    }
+    Some(Ok(Burst::Timed {
+        interval,
+        length,
+        events,
+    }))
+}
+
+/// The numbers of bursts by what a thread does; `None` if these are not two numbers.
+fn counted_burst(interval: &str, length: &str) -> Option<Result<(NonZeroU64, NonZeroU32), String>> {
+    let (interval, length): (NonZeroU64, NonZeroU32) = (interval.parse().ok()?, length.parse().ok()?);
+    if u64::from(length.get()) > interval.get() {
+        return Some(Err(format!(
+            "a window of {length} does not fit an interval of {interval}"
+        )));
+    }
+    Some(Ok((interval, length)))
 }
 
 /// Reads the rate at which windows are re-enabled: `none`, or a percentage that is one in a whole number.

@@ -141,7 +141,7 @@ impl Gathering {
         // Where methods with a single path went without probes, nobody knows which of them ran.
         let single = |class: &ClassProfile| class.map.methods.iter().any(|m| m.num_paths() < 2);
         let single_counted = !self.coverage.has_paths
-            || profile.run.options.contains("single-path-methods=probe")
+            || profile.run.options.contains("coverage=paths")
             || profile.classes.iter().any(single);
         for class in versions(known, &loaded) {
             let name = class.map.name.as_str();

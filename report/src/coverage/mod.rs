@@ -92,7 +92,7 @@ pub enum CoverageError {
     )]
     NoPaths,
     /// Some paths have no probe.
-    #[error("recorded with single-path-loops=skip, so iterations of some loops were not counted")]
+    #[error("iterations of some loops were not counted, as these loops carry no probe")]
     Unobserved,
     /// Classes of the profile do not go together.
     #[error(transparent)]

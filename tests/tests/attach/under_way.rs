@@ -43,7 +43,7 @@ fn a_main_that_loops_for_ever_has_its_time_by_line() -> Result<()> {
         let mut program = Talker::start(jdk, "UnderWay", PROGRAM)?;
         let pid = program.pid();
         // The second time, probes have come and gone; the third time no signals are used.
-        for (round, options) in ["", "", "sampler=safepoint"].into_iter().enumerate() {
+        for (round, options) in ["", "", "sample=safepoint:1ms"].into_iter().enumerate() {
             let what = format!("JDK {}, round {round}", jdk.feature);
             let file = program.file(format!("{round}.trodden"));
             let session = |time: &str| -> Result<(Outcome, Profile)> {

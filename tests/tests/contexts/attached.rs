@@ -175,11 +175,7 @@ fn weights_of_activations_from_before() -> Result<()> {
                 .filter(|(path, _)| path.rsplit(' ').next() == Some(last));
             Ok(of.map(|(_, weight)| weight).sum())
         };
-        let bytes = attached_late(
-            &jdk,
-            &["late", "1"],
-            &options_of(&["alloc", "--alloc-interval", "0"]),
-        )?;
+        let bytes = attached_late(&jdk, &["late", "1"], &options_of(&["alloc:0"]))?;
         whole(&bytes)?;
         assert_eq!(sum(&bytes, "lateMakes")?, 4000 * SIZE, "JDK {}", jdk.feature);
         let made = sum(&bytes, "makes")?;

@@ -123,7 +123,7 @@ fn methods_too_large_for_call_sites() -> Result<()> {
         assert!(calls_by(&oracle, &WITHOUT_CALL_SITES).1 > 10_000);
         for options in [
             "profile=contexts,algorithm=exact",
-            "profile=contexts+paths+kpaths,algorithm=exact,consumer=agent",
+            "profile=contexts+paths+kpaths,algorithm=exact",
             "profile=contexts,algorithm=exact,call-paths=on",
         ] {
             let how = format!("JDK {} {options}", jdk.feature);

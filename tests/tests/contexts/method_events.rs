@@ -1,4 +1,4 @@
-//! Bursts of the JVM's own events (`burst-events=jvm`) in real JVMs: nothing is in the code, and contexts are
+//! Bursts of the JVM's own events (`burst=jvm:…`) in real JVMs: nothing is in the code, and contexts are
 //! those of the stack.
 
 use std::process::Stdio;
@@ -39,15 +39,14 @@ fn in_one_burst(jdk: &Jdk, options: &str, arguments: &[&str]) -> Result<(String,
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("burst.trodden");
     let mut flags = SUSPICIOUS.map(str::to_owned).to_vec();
-    let options = format!("events,profile=contexts,burst={ENDLESS},burst-events=jvm,{options}");
+    let options = format!("events,profile=contexts,burst={ENDLESS},{options}");
     flags.push(agent_flag(&options, INCLUDE, &file)?);
     let outcome = burst::in_one_burst(&mut java_class(jdk, &flags, "OtherStart", arguments)?)?.success()?;
     assert_eq!(outcome.stderr, "", "{arguments:?}");
     Ok((outcome.stdout, Profile::load(&file)?))
 }
 
-/// Calls within one burst have the contexts of the oracle, to the last call; by the program's threads and
-/// by one of the agent's.
+/// What runs within one burst has the contexts of the oracle, to the last call.
 #[test]
 fn a_burst_reports_everything() -> Result<()> {
     for jdk in Jdk::ends()? {
@@ -59,7 +58,7 @@ fn a_burst_reports_everything() -> Result<()> {
             let (outcome, known) = expected(&jdk, &arguments)?;
             let mut ways = vec!["algorithm=exact"];
             if arguments[0] == "all" {
-                ways.extend(["algorithm=exact,consumer=agent", "algorithm=lss,phi=1e-5"]);
+                ways.push("algorithm=lss,phi=1e-5");
             }
             for options in ways {
                 let how = format!("JDK {} {arguments:?} {options}", jdk.feature);
@@ -124,9 +123,9 @@ fn bursts_count_calls_in_their_true_contexts() -> Result<()> {
         for (program, few, many) in programs {
             let (_, known) = expected(&jdk, &[program, few])?;
             let bare = plain(&jdk, &[program, many])?;
-            for burst in ["static:5ms:1ms", "adaptive:5ms:1ms:10", "adaptive:5ms:1ms:none"] {
+            for burst in ["jvm:5ms:1ms", "jvm:20ms:100us"] {
                 let how = format!("JDK {} {program} {burst}", jdk.feature);
-                let options = format!("profile=contexts,algorithm=exact,burst={burst},burst-events=jvm");
+                let options = format!("profile=contexts,algorithm=exact,burst={burst}");
                 let (found, profile) = live(&jdk, &options, &[program, many])?;
                 assert!(found.stdout == bare.stdout, "{how}: {}", found.stdout);
                 assert_eq!(found.stderr, "", "{how}");
@@ -141,8 +140,6 @@ fn bursts_count_calls_in_their_true_contexts() -> Result<()> {
                     let calls = contexts.tree.nodes()[*at as usize].estimate();
                     assert_eq!(by_group.total(), calls, "{how}");
                 }
-                let skipped = fact(&profile, "bursts_skipped")?;
-                assert_eq!(skipped > 0, burst.starts_with("adaptive"), "{how}: {skipped}");
             }
         }
     }
@@ -154,7 +151,7 @@ fn bursts_count_calls_in_their_true_contexts() -> Result<()> {
 fn what_methods_return_is_not_kept() -> Result<()> {
     for jdk in Jdk::ends()? {
         let folder = tempfile::tempdir()?;
-        let options = "events,profile=contexts,burst=static:3ms:1ms,burst-events=jvm";
+        let options = "events,profile=contexts,burst=jvm:3ms:1ms";
         let agent = agent_flag(options, "Returned*", &folder.path().join("out.trodden"))?;
         let mut flags = SUSPICIOUS.map(str::to_owned).to_vec();
         flags.push(agent);
@@ -213,27 +210,24 @@ fn not_to_be_attached() -> Result<()> {
             let program = Obedient::run(command.stderr(Stdio::null()))?;
             let pid = program.pid();
             let start = ["attach", &pid, "start", "--profile", "contexts"];
-            let options = ["--burst", "static:50ms:2ms", "--burst-events", "jvm"];
+            let options = ["--burst", "jvm:50ms:2ms"];
             if early {
                 trodden(&["attach", &pid, "stop"])?;
             }
             let refused = trodden(&[&start[..], &options].concat());
             let message = refused.expect_err("it is refused").to_string();
             assert!(
-                message.contains("burst-events=jvm needs the agent at JVM start-up"),
+                message.contains("burst=jvm needs the agent at JVM start-up"),
                 "{message}"
             );
             // The JVM lives on, and takes what can be attached: bursts of probes. So it does if nothing is
             // said about bursts.
             let begun = trodden(&start)?;
-            assert!(
-                begun.contains("burst: static:2ms:200us, burst-events=probes"),
-                "{begun}"
-            );
+            assert!(begun.contains("burst: static:2ms:200us"), "{begun}");
             let written = file.display().to_string();
             let stop = ["attach", &pid, "stop", "--file", &written];
             trodden(&stop)?;
-            trodden(&[&start[..], &options[..2]].concat())?;
+            trodden(&[&start[..], &["--burst", "static:50ms:2ms"]].concat())?;
             trodden(&stop)?;
             program.end()?;
         }
@@ -257,7 +251,7 @@ fn one_profile_after_the_other() -> Result<()> {
     for jdk in Jdk::ends()? {
         let folder = tempfile::tempdir()?;
         let name = |name: &str| folder.path().join(name).display().to_string();
-        let options = format!("events,profile=contexts,algorithm=exact,burst={ENDLESS},burst-events=jvm");
+        let options = format!("events,profile=contexts,algorithm=exact,burst={ENDLESS}");
         let mut flags = SUSPICIOUS.map(str::to_owned).to_vec();
         flags.push(agent_flag(&options, INCLUDE, name("unused.trodden").as_ref())?);
         let mut program = Obedient::start_as(&jdk, &flags, &["obey"])?;
@@ -271,7 +265,7 @@ fn one_profile_after_the_other() -> Result<()> {
             "--algorithm",
             "exact",
         ];
-        let jvm = ["--burst", ENDLESS, "--burst-events", "jvm"];
+        let jvm = ["--burst", ENDLESS];
         let probes = ["--burst", "static:4ms:3ms"];
         let include = ["--include", INCLUDE];
         for (number, burst) in [None, Some(&probes[..]), Some(&jvm), Some(&probes), Some(&jvm)]

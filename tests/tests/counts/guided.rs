@@ -182,13 +182,13 @@ fn a_run_numbers_its_own_hot_classes_again() -> Result<()> {
             }
             Ok((printed, counted, profile))
         };
-        let (printed, counted, profile) = record("counters,renumber=1s")?;
+        let (printed, counted, profile) = record("counters,use-profile=own:1s")?;
         assert_eq!(counted, printed, "JDK {}", jdk.feature);
         assert!(profile.run.exact);
         assert_eq!(profile.classes.len(), 1);
         assert_eq!(events::fact(&profile, "classes_renumbered")?, 1);
         // Counts of numbers before and after make up one whole for samples, too.
-        let (printed, counted, profile) = record("yieldpoint,renumber=1s")?;
+        let (printed, counted, profile) = record("yieldpoint,use-profile=own:1s")?;
         assert_eq!(profile.classes.len(), 1);
         assert_eq!(events::fact(&profile, "unknown_samples")?, 0);
         let share = |[most, rest]: [u64; 2]| rest as f64 / (most + rest) as f64;

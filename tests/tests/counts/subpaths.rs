@@ -1,8 +1,9 @@
 //! Hot subpaths in real JVMs.
 
+use trodden_profile::Profile;
 use trodden_tests::Result;
 use trodden_tests::jdk::Jdk;
-use trodden_tests::subpaths::{Blocks, Section, Subpath, counted, estimates, live, report};
+use trodden_tests::subpaths::{Blocks, Recorded, Section, Subpath, counted, estimates, live, report};
 
 /// Lines of the two ways through the loop of `OddEven.java`.
 const EVEN: &str = ":7";
@@ -13,9 +14,9 @@ const ODD: &str = ":9";
 #[test]
 fn a_loop_of_odd_and_even_iterations_shows_both_together() -> Result<()> {
     for jdk in Jdk::ends()? {
-        // Whether probes skip path ends or the consumer does makes no difference.
-        for options in ["", ",skipping=consumer"] {
-            let (json, text) = report(&jdk, "OddEven", options)?;
+        // Whether probes skip path ends or replay passes over them makes no difference.
+        let recorded = Recorded::new(&jdk, "OddEven")?;
+        for (json, text) in [report(&jdk, "OddEven", "")?, recorded.report("")?] {
             let all = json.subpaths;
             let of =
                 |length| -> Vec<&Subpath> { all.subpaths.iter().filter(|s| s.length == length).collect() };
@@ -56,19 +57,21 @@ fn probability(length: usize) -> f64 {
     1.0 / length as f64 / LENGTHS.iter().map(|&n| 1.0 / n as f64).sum::<f64>()
 }
 
-/// Live samples, skipped by probes or by the consumer, against exact counts of a recorded run that share no
-/// code with either: no estimate is off by more than chance allows. The program and all seeds are fixed, so
-/// nothing here fails by chance.
+/// Samples against exact counts of a recorded run that share no code with them: no estimate is off by more
+/// than chance allows, where one block in 64 begins a sample, and where probes leave path ends out. The
+/// program and all seeds are fixed, so nothing here fails by chance.
 #[test]
-fn live_estimates_are_unbiased() -> Result<()> {
-    // One block in 64 begins a sample, from the first to the last, and there is room for all.
+fn estimates_are_unbiased() -> Result<()> {
+    // From the first block to the last, and there is room for all.
     const DISTANCE: f64 = 64.0;
+    const SEEDS: u64 = 8;
     let jdks = Jdk::ends()?;
-    let exact = ["--counts", "exact", "--lengths", "pow2:16"];
-    let (truth, blocks, counted) = counted(&jdks[0], "Wander", &LENGTHS, &exact)?;
+    let recorded = Recorded::new(&jdks[0], "Wander")?;
+    let (truth, blocks) = counted(&recorded, &LENGTHS)?;
     // The yardstick that users have agrees.
-    let replayed = estimates(&counted)?;
-    assert!(counted.run.exact && counted.subpaths.as_ref().is_some_and(|all| all.is_exact()));
+    let all = recorded.replay("counts=exact,lengths=pow2:16")?;
+    let replayed = estimates(&all)?;
+    assert!(all.run.exact && all.subpaths.as_ref().is_some_and(|all| all.is_exact()));
     for (subpath, found) in &replayed {
         assert_eq!(truth.get(subpath), Some(&found.estimate), "{subpath:?}");
     }
@@ -84,49 +87,65 @@ fn live_estimates_are_unbiased() -> Result<()> {
         mine.take(8).copied().collect::<Vec<_>>()
     });
     let hot = some.concat();
+    let options = |seed: u64| format!("lengths=pow2:16,footprint=4M,seed={seed}");
+    let mut sums = vec![(0.0, 0.0); hot.len()];
+    let mut replays = Vec::new();
+    for seed in 1..=SEEDS {
+        let profile = recorded.replay(&format!("{},distance=64:64", options(seed)))?;
+        let section = profile.subpaths.as_ref().ok_or("no subpaths")?;
+        assert_eq!(section.distance, (64, 64), "nothing was resampled");
+        let found = estimates(&profile)?;
+        for ((subpath, count), sum) in hot.iter().zip(&mut sums) {
+            let value = found.get(*subpath).map_or(0.0, |found| found.estimate as f64);
+            // Each execution was taken by itself with probability 1 / weight.
+            let weight = DISTANCE / probability(subpath.len());
+            let z = (value - *count as f64) / (*count as f64 * (weight - 1.0)).sqrt();
+            *sum = (sum.0 + z, sum.1 + z * z);
+        }
+        replays.push(profile);
+    }
+    let runs = SEEDS as f64;
+    for ((subpath, count), (sum, _)) in hot.iter().zip(&sums) {
+        let z = sum / runs.sqrt();
+        assert!(
+            z.abs() < 4.5,
+            "{subpath:?}, executed {count} times: {z} standard deviations off"
+        );
+    }
+    let all = runs * hot.len() as f64;
+    let variance = sums.iter().map(|(_, squares)| squares).sum::<f64>() / all;
+    assert!((0.6..1.6).contains(&variance), "{variance}");
+
+    intervals_hold("replayed", &replays, &hot, blocks)?;
     for jdk in &jdks {
-        for skipping in ["probes", "consumer"] {
-            const SEEDS: u64 = 8;
-            let mut sums = vec![(0.0, 0.0); hot.len()];
-            let (mut all_blocks, mut inside) = (0.0, 0);
-            for seed in 1..=SEEDS {
-                let options =
-                    format!(",skipping={skipping},lengths=pow2:16,distance=64:64,footprint=4M,seed={seed}");
-                let profile = live(jdk, "Wander", &options)?;
-                let section = profile.subpaths.as_ref().ok_or("no subpaths")?;
-                assert_eq!(section.distance, (64, 64), "nothing was resampled");
-                all_blocks += section.blocks as f64;
-                let found = estimates(&profile)?;
-                for ((subpath, count), sum) in hot.iter().zip(&mut sums) {
-                    let estimate = found.get(*subpath);
-                    let value = estimate.map_or(0.0, |found| found.estimate as f64);
-                    // Each execution was taken independently with probability 1 / weight.
-                    let weight = DISTANCE / probability(subpath.len());
-                    let z = (value - *count as f64) / (*count as f64 * (weight - 1.0)).sqrt();
-                    *sum = (sum.0 + z, sum.1 + z * z);
-                    inside += usize::from(estimate.is_some_and(|e| (e.low..=e.high).contains(count)));
-                }
-            }
-            let runs = SEEDS as f64;
-            for ((subpath, count), (sum, _)) in hot.iter().zip(&sums) {
-                let z = sum / runs.sqrt();
-                assert!(
-                    z.abs() < 4.5,
-                    "{skipping}: {subpath:?}, executed {count} times: {z} standard deviations off"
-                );
-            }
-            let all = runs * hot.len() as f64;
-            let variance = sums.iter().map(|(_, squares)| squares).sum::<f64>() / all;
-            assert!((0.6..1.6).contains(&variance), "{skipping}: {variance}");
-            let share = inside as f64 / all;
-            assert!(share > 0.88, "{skipping}: {share} of the intervals hold");
-            let mean = all_blocks / runs;
-            assert!(
-                (mean / blocks as f64 - 1.0).abs() < 0.03,
-                "{skipping}: {mean} blocks of {blocks}"
-            );
+        let lives = (1..=SEEDS).map(|seed| live(jdk, "Wander", &format!(",{}", options(seed))));
+        let lives: Vec<Profile> = lives.collect::<Result<_>>()?;
+        intervals_hold(&format!("JDK {}", jdk.feature), &lives, &hot, blocks)?;
+    }
+    Ok(())
+}
+
+/// The intervals of estimates hold the true counts, and the number of blocks is right.
+fn intervals_hold(how: &str, profiles: &[Profile], hot: &[(&Blocks, u64)], blocks: u64) -> Result<()> {
+    let (mut all_blocks, mut inside, mut estimated) = (0.0, 0, 0);
+    for profile in profiles {
+        all_blocks += profile.subpaths.as_ref().ok_or("no subpaths")?.blocks as f64;
+        let found = estimates(profile)?;
+        for (subpath, count) in hot {
+            let estimate = found.get(*subpath);
+            estimated += usize::from(estimate.is_some());
+            inside += usize::from(estimate.is_some_and(|e| (e.low..=e.high).contains(count)));
         }
     }
+    let all = profiles.len() * hot.len();
+    println!("{how}: {estimated} of {all} estimated, {inside} inside");
+    let share = inside as f64 / all as f64;
+    assert!(share > 0.88, "{how}: {share} of the intervals hold");
+    let mean = all_blocks / profiles.len() as f64;
+    assert!(
+        (mean / blocks as f64 - 1.0).abs() < 0.03,
+        "{how}: {mean} blocks of {blocks}"
+    );
     Ok(())
 }
 
@@ -136,13 +155,17 @@ fn share_of_eight(section: &Section) -> Result<f64> {
     Ok(subpaths.find(|s| s.length == 8).ok_or("none of eight")?.share)
 }
 
-/// Each option from the agent string to the report.
+/// Each option of a replay, and lengths of a live run, in the report.
 #[test]
 fn options_of_sampling_reach_the_report() -> Result<()> {
     const ROUNDS: f64 = 200.0 * 20_001.0;
     for jdk in Jdk::ends()? {
+        let recorded = Recorded::new(&jdk, "OddEven")?;
         let of = |options: &str| -> Result<(Section, String)> {
-            let (json, text) = report(&jdk, "OddEven", options)?;
+            let (json, text) = match options.starts_with(',') {
+                true => report(&jdk, "OddEven", options)?,
+                false => recorded.report(options)?,
+            };
             // Lines are broken anywhere.
             Ok((
                 json.subpaths,
@@ -150,7 +173,7 @@ fn options_of_sampling_reach_the_report() -> Result<()> {
             ))
         };
 
-        let (headers, text) = of(",starts=headers,lengths=pow2:8")?;
+        let (headers, text) = of("starts=headers,lengths=pow2:8")?;
         assert_eq!(headers.starts, "headers");
         // 200 calls with 20,001 tests of the condition each.
         assert!(
@@ -165,7 +188,7 @@ fn options_of_sampling_reach_the_report() -> Result<()> {
             "{text}"
         );
 
-        let (prefer, text) = of(",starts=prefer:20")?;
+        let (prefer, text) = of("starts=prefer:20")?;
         assert_eq!(prefer.starts, "prefer:20");
         assert!(
             (prefer.blocks / 16e6 - 1.0).abs() < 0.1,
@@ -174,11 +197,11 @@ fn options_of_sampling_reach_the_report() -> Result<()> {
         );
         assert!(share_of_eight(&prefer)? > 0.75, "{text}");
 
-        let (xor, text) = of(",identity=xor,lengths=pow2:4")?;
+        let (xor, text) = of("identity=xor,lengths=pow2:4")?;
         assert_eq!(xor.identity, "xor");
         assert!(text.contains("(xor)"), "{text}");
 
-        let (fading, text) = of(",half-life=1M")?;
+        let (fading, text) = of("half-life=1M")?;
         assert_eq!(fading.half_life, Some(1_000_000));
         assert!(
             (0.9e6..2.3e6).contains(&fading.blocks),
@@ -190,7 +213,7 @@ fn options_of_sampling_reach_the_report() -> Result<()> {
             "{text}"
         );
 
-        let (sliding, text) = of(",sliding-window=1M")?;
+        let (sliding, text) = of("sliding-window=1M")?;
         assert_eq!(sliding.sliding_window, Some(1_000_000));
         assert_eq!(sliding.blocks, 1e6);
         assert!(share_of_eight(&sliding)? > 0.75, "{text}");
@@ -199,17 +222,17 @@ fn options_of_sampling_reach_the_report() -> Result<()> {
             "{text}"
         );
 
-        let (five, text) = of(",threshold=top:5")?;
+        let (five, text) = of("threshold=top:5")?;
         assert_eq!(five.subpaths.len(), 5);
         assert!(five.left_out > 0 && five.distinct == five.left_out + 5);
         assert!(text.contains("of them were left out"), "{text}");
-        let (half, text) = of(",threshold=share:0.5")?;
+        let (half, text) = of("threshold=share:0.5")?;
         assert!(
             !half.subpaths.is_empty() && half.subpaths.iter().all(|s| s.share >= 0.5),
             "{text}"
         );
 
-        let (far, text) = of(",distance=5000:5000")?;
+        let (far, text) = of("distance=5000:5000")?;
         assert_eq!(far.distance, [5000, 5000], "{text}");
 
         for (lengths, all) in [
@@ -225,7 +248,7 @@ fn options_of_sampling_reach_the_report() -> Result<()> {
             assert_eq!(found, all, "{text}");
         }
 
-        let (exact, text) = of(",counts=exact,lengths=pow2:8")?;
+        let (exact, text) = of("counts=exact,lengths=pow2:8")?;
         assert!(exact.exact && exact.left_out == 0, "{text}");
         let eight = exact
             .subpaths

@@ -86,7 +86,7 @@ fn differences(
     run(jacoco.flag(&path("exec")))?;
     let agent = artefacts::artefacts()?.agent.display();
     run(format!(
-        "-agentpath:{agent}=start,probe=counters,single-path-methods=probe,cut-paths=count,include=made.*,file={}",
+        "-agentpath:{agent}=start,profile=coverage,coverage=paths,include=made.*,file={}",
         path("made.trodden").display()
     ))?;
     let theirs = sums(&jacoco.report(jdk, &path("exec"), &path("classes"))?, counted);

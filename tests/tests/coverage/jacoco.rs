@@ -56,7 +56,7 @@ impl Shop {
         let agent = artefacts::artefacts()?.agent.display();
         let file = self.path(file);
         Ok(format!(
-            "-agentpath:{agent}=start,probe=counters,single-path-methods=probe,include=shop.*,file={}",
+            "-agentpath:{agent}=start,profile=coverage,coverage=paths,include=shop.*,file={}",
             file.display()
         ))
     }
@@ -196,8 +196,8 @@ fn what_jacoco_sees_of_cut_paths_is_covered() -> Result<()> {
     let theirs = facts(&theirs);
     let theirs = covered_lines(&theirs);
     let mut missing = Vec::new();
-    for cut in ["skip", "count"] {
-        let flag = format!("{flag},cut-paths={cut}");
+    let plain = flag.replace("profile=coverage,coverage=paths", "probe=counters");
+    for flag in [plain, flag] {
         assert_eq!(run(&flag)?.status.code(), Some(3));
         let arguments = [
             "report",
@@ -415,6 +415,8 @@ fn ahead_and_without_single_path_methods() -> Result<()> {
         "counters",
         "--single-path-methods",
         "probe",
+        "--cut-paths",
+        "count",
     ];
     shop.trodden(&[&arguments[..], &["-o", "probed"]].concat())?
         .success()?;
@@ -437,7 +439,7 @@ fn ahead_and_without_single_path_methods() -> Result<()> {
     assert!(
         not_counted
             .as_str()
-            .is_some_and(|text| text.contains("open-paths=read")),
+            .is_some_and(|text| text.contains("that had not ended")),
         "{not_counted}"
     );
     let mut same = expected.clone();
@@ -447,7 +449,7 @@ fn ahead_and_without_single_path_methods() -> Result<()> {
 
     let flag = shop
         .trodden_flag("few.trodden")?
-        .replace("single-path-methods=probe,", "");
+        .replace("profile=coverage,coverage=paths", "probe=counters");
     shop.run(&[flag])?;
     let few = shop.json("few.trodden")?;
     let reasons: Vec<&str> = few["uncounted"]

@@ -136,8 +136,8 @@ fn a_pattern_that_matches_no_class_is_reported_at_the_end_with_near_names() -> R
     Ok(())
 }
 
-/// Options for the agent and for `trodden run` that cannot work, and the messages of both.
-const IMPOSSIBLE: [(&str, &[&str], &str); 6] = [
+/// What cannot work: options for the agent and for `trodden run`, and what both say.
+const IMPOSSIBLE: [(&str, &[&str], &str); 8] = [
     (
         "probe=counters,file=no/such/a.trodden",
         &["--probe", "counters", "--file", "no/such/a.trodden"],
@@ -156,6 +156,16 @@ const IMPOSSIBLE: [(&str, &[&str], &str); 6] = [
         "or leave it out",
     ),
     ("interval=5ms", &["--interval", "5ms"], "is for "),
+    (
+        "profile=contexts,algorithm=lc",
+        &["--profile", "contexts", "--algorithm", "lc"],
+        "taken by 'trodden replay' only",
+    ),
+    (
+        "profile=subpaths,counts=exact",
+        &["--profile", "subpaths", "--counts", "exact"],
+        "taken by 'trodden replay' only",
+    ),
 ];
 
 #[test]

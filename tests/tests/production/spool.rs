@@ -100,7 +100,7 @@ fn windows_add_up_to_the_profile_of_the_whole_run() -> Result<()> {
 fn windows_add_up_where_exceptions_cut_paths() -> Result<()> {
     for jdk in Jdk::ends()? {
         for end in ["normal", "exit"] {
-            let sum = add_up(&jdk, ",cut-paths=count,single-path-methods=probe", end)?;
+            let sum = add_up(&jdk, ",profile=coverage,coverage=paths", end)?;
             let partial = sum.classes.iter().flat_map(|class| &class.counts);
             assert!(partial.map(|counts| counts.partial.len()).sum::<usize>() > 2);
         }
@@ -273,10 +273,7 @@ fn a_host_is_drawn_again_when_the_day_changes() -> Result<()> {
     for jdk in Jdk::ends()? {
         let place = Place::new()?;
         let (host, _) = host(5, 14)?;
-        let options = place.options_for(
-            "SteadyWork",
-            &format!(",fleet=1/2,draw=5s,host={host},loglevel=info"),
-        );
+        let options = place.options_for("SteadyWork", &format!(",fleet=1/2:5s,host={host},loglevel=info"));
         let running = Running::start("Steady", &jdk, Some(&options), &[])?;
         place.await_that("a recording", |place| Ok(!place.windows(None)?.is_empty()))?;
         place.await_that("its end", |place| Ok(place.log().contains("not drawn any more")))?;
@@ -467,7 +464,10 @@ fn bad_options_are_refused() -> Result<()> {
             "fleet=1/100",
             "option 'fleet' is for windows in a spool folder; use it with spool=DIR",
         ),
-        ("spool=spool,draw=5s", "option 'draw' is for one host of many"),
+        (
+            "spool=spool,fleet=1/2:5ms",
+            "a draw holds for a whole number of seconds",
+        ),
         (
             "spool=spool,labels=eu",
             "option 'labels': 'eu' is not KEY:VALUE, such as region:eu",

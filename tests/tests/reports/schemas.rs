@@ -16,7 +16,7 @@ const SCHEMAS: [&str; 5] = ["report", "coverage", "diff", "compare", "gate"];
 /// Ways to record a program: each kind of profile, and each way to count that has keys of its own.
 const RECORDINGS: [(&str, &[&str]); 11] = [
     ("exact", &["--probe", "counters"]),
-    ("cut", &["--probe", "counters", "--cut-paths", "count"]),
+    ("cut", &["--profile", "coverage", "--coverage", "paths"]),
     ("auto", &["--probe", "auto"]),
     ("sampled", &["--probe", "yieldpoint", "--interval", "1ms"]),
     ("kpaths", &["--profile", "kpaths+paths", "--k", "3"]),

@@ -76,7 +76,7 @@ fn the_second_phase_appears_after_rearming() -> Result<()> {
         // An estimate from windows of time: how fast the program is in them changes with what else runs. With
         // four times the windows it is half as far off.
         chance::with_more(&[PHASE, 4 * PHASE], |phase| {
-            let seeing = auto::phases(jdk, ",rearm=1s", phase)?;
+            let seeing = auto::phases(jdk, ",budget=1%:1s", phase)?;
             assert!(seeing.windows >= 3, "JDK {}: {seeing:?}", jdk.feature);
             let (found, called) = (share(seeing.found), share(seeing.called));
             assert!((found - called).abs() < 0.25, "JDK {}: {seeing:?}", jdk.feature);

@@ -100,7 +100,7 @@ const AUTO: &str = "auto,budget=100%";
 const KPATHS: &str = "events,profile=paths+kpaths,k=4";
 
 /// Probe and options that count paths that are cut off, in methods with a single path too.
-const CUTS: &str = "counters,cut-paths=count,single-path-methods=probe";
+const CUTS: &str = "counters,profile=coverage,coverage=paths";
 
 fn compare_cuts(activations: &[Activation], profile: &Profile, target: &Target) -> Result<()> {
     let (mut expected, mut found) = (

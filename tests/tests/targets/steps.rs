@@ -1,17 +1,21 @@
-//! Paths from the JVM's single steps (`burst-events=jvm`): every target on the oldest and the newest JDK, all
+//! Paths from the JVM's single steps (`burst=jvm:…`): every target on the oldest and the newest JDK, all
 //! of it within one burst. What was counted is what the oracle saw, and no class was changed.
 
 use std::collections::BTreeMap;
+use std::process::Command;
+use std::time::Duration;
 
 use libtest_mimic::Trial;
 use trodden_profile::Profile;
-use trodden_tests::Result;
 use trodden_tests::burst::{ENDLESS, in_one_burst};
 use trodden_tests::events::{fact, live};
 use trodden_tests::jdk::Jdk;
 use trodden_tests::profile::{self, SUSPICIOUS, SequenceCounts, agent_flag, counts};
 use trodden_tests::target::{Target, trial};
+use trodden_tests::{Result, artefacts, process};
 
+/// Longest time for a replay.
+const LIMIT: Duration = Duration::from_secs(300);
 /// Longest sequences of paths that are compared.
 const K: usize = 4;
 /// Programs of which not every step is seen, and none that was not: code that runs while a constant is
@@ -44,7 +48,7 @@ fn short_bursts(jdk: &Jdk) -> Result<()> {
     }
     for arguments in programs {
         let exact = counts(&live(jdk, "counters", arguments)?.1);
-        let options = "events,profile=kpaths,k=3,burst=static:5ms:1ms,burst-events=jvm";
+        let options = "events,profile=kpaths,k=3,burst=jvm:5ms:1ms";
         let (_, profile) = live(jdk, options, arguments)?;
         for name in ["lost", "panics", "bad_words"] {
             if fact(&profile, name)? != 0 {
@@ -92,12 +96,16 @@ fn judge(target: &Target, jdk: &Jdk) -> Result<()> {
     if found.is_empty() {
         return Err("nothing was counted".into());
     }
-    // In the order of path ends, as probes report them.
-    let options = "events,profile=subpaths,counts=exact,lengths=pow2:16";
+    // In the order of path ends, as probes report them: of equal streams the sampler takes equal samples.
+    let options = "events,profile=subpaths,lengths=pow2:16";
     let steps = in_burst(target, jdk, options)?;
     let folder = tempfile::tempdir()?;
-    let file = folder.path().join("probes.trodden");
-    profile::run_profiled(target, jdk, options, &file)?;
+    let [trace, file] = ["probes.trace", "probes.trodden"].map(|name| folder.path().join(name));
+    profile::run_profiled(target, jdk, options, &trace)?;
+    let mut replay = Command::new(&artefacts::artefacts()?.cli);
+    replay.arg("replay").arg(&trace).arg("-o").arg(&file);
+    replay.args(["--profile", "subpaths", "--lengths", "pow2:16"]);
+    process::run(&mut replay, LIMIT)?.success()?;
     let (expected, found) = (subpaths(&Profile::load(&file)?)?, subpaths(&steps)?);
     if all_seen && fact(&steps, "threads")? == 1 && expected != found {
         return Err(format!("subpaths:\nexpected {expected:?}\nfound    {found:?}").into());
@@ -117,7 +125,7 @@ fn in_burst(target: &Target, jdk: &Jdk, options: &str) -> Result<Profile> {
         &SUSPICIOUS[..1]
     };
     let mut flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
-    let options = format!("{options},burst={ENDLESS},burst-events=jvm");
+    let options = format!("{options},burst={ENDLESS}");
     flags.push(agent_flag(&options, &format!("{}*", target.name), &file)?);
     let found = in_one_burst(&mut target.later(jdk, &flags)?)?;
     if (found.status, &found.stdout) != (plain.status, &plain.stdout) {

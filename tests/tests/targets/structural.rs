@@ -46,7 +46,7 @@ fn phases(jdk: &Jdk) -> Result<()> {
     // With a fixed time, probes are taken out as soon as enough is known. On a busy machine that takes
     // longer.
     chance::with_more(&[PHASE, 4 * PHASE], |phase| {
-        let blind = auto::phases(jdk, ",profile=structural,rearm=10m", phase)?;
+        let blind = auto::phases(jdk, ",profile=structural,budget=1%:10m", phase)?;
         if blind.windows != 1 || blind.found[1] != 0 || blind.found[0] == 0 {
             return Err(format!("without: {blind:?}").into());
         }
@@ -55,7 +55,7 @@ fn phases(jdk: &Jdk) -> Result<()> {
     // An estimate from windows of time: how fast the program is in them changes with what else runs. With
     // four times the windows it is half as far off.
     chance::with_more(&[PHASE, 4 * PHASE], |phase| {
-        let seeing = auto::phases(jdk, ",profile=structural,rearm=1s", phase)?;
+        let seeing = auto::phases(jdk, ",profile=structural,budget=1%:1s", phase)?;
         let share = |[first, second]: [u64; 2]| second as f64 / (first + second) as f64;
         let apart = (share(seeing.found) - share(seeing.called)).abs();
         if seeing.windows < 3 || apart >= 0.25 {

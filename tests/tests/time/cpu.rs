@@ -120,7 +120,7 @@ fn assert_first_of_two(out: &str, cpu: &CpuSamples, what: &str) {
 #[test]
 fn stacks_read_at_safepoints_have_the_same_shares() -> Result<()> {
     for jdk in Jdk::ends()? {
-        let (out, profile) = run(&jdk, "shares", "counters,sampler=safepoint")?;
+        let (out, profile) = run(&jdk, "shares", "counters,sample=safepoint:1ms")?;
         let (cpu, what) = (samples(&profile), format!("JDK {}", jdk.feature));
         assert_eq!(cpu.reader, "safepoint", "{what}");
         assert!(cpu.interval_ns >= 10_000_000, "{what}: {}", cpu.interval_ns);
@@ -236,8 +236,7 @@ fn run_samples_unless_it_is_told_not_to() -> Result<()> {
     assert!(samples(&profile).total().samples > 100 && !profile.classes.is_empty());
     let (_, profile) = run(&["--include", "Cpu*", "--sample", "off"])?;
     assert_eq!(profile.expect("a profile").cpu, None);
-    // An option that applies with samples only needs no option for them.
-    let (_, profile) = run(&["--include", "Cpu*", "--sampler", "safepoint"])?;
+    let (_, profile) = run(&["--include", "Cpu*", "--sample", "safepoint:1ms"])?;
     assert_eq!(samples(&profile.expect("a profile")).reader, "safepoint");
     let (_, profile) = run(&["--probe", "none"])?;
     let profile = profile.expect("a profile");
@@ -453,7 +452,7 @@ fn flag_said(jdk: &Jdk, sampler: &str, user: &[&str]) -> Result<[String; 2]> {
     java.args(SUSPICIOUS)
         .arg("-XX:+UnlockDiagnosticVMOptions")
         .args(user);
-    let options = format!("none,sample=1ms,sampler={sampler}");
+    let options = format!("none,sample={sampler}:1ms");
     java.arg(agent_flag(&options, "Cpu*", &folder.path().join("out.trodden"))?);
     java.arg("-cp").arg(classes(jdk)?).args(["Cpu", "flag"]);
     let mut child = java.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;

@@ -68,8 +68,7 @@ fn instrumenter(options: &str, include: Option<&str>) -> Option<Instrumenter> {
     let simple = options.code.use_profile.is_none() && !options.is_structural();
     let instrument = InstrumentOptions {
         filter: Filter::new(&options.code.include, &options.code.exclude).ok()?,
-        path_limit: options.code.path_limit.into(),
-        skip_single_path_loops: options.skips_single_path_loops(),
+        single_path_methods: options.covers_paths(),
         cut_paths: options.counts_cut_paths(),
         shapes: false,
         ..InstrumentOptions::new(kind)

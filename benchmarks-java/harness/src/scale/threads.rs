@@ -37,7 +37,7 @@ const CONFIGS: [&str; 5] = [
     "yieldpoint:probe=yieldpoint",
     "kpaths:profile=kpaths",
     "contexts:profile=contexts,burst=off",
-    "events:profile=null",
+    "subpaths:profile=subpaths",
 ];
 /// Measures, and returns the summary.
 ///

@@ -5,7 +5,6 @@
 //! dump, the end of the JVM) only reads what is new in it; the thread itself empties it. Streams end when
 //! their threads do.
 
-mod consumer;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -17,9 +16,7 @@ use rustc_hash::FxHashMap;
 use trodden_analyses::stream::Pipeline;
 use trodden_analyses::subpaths::Wanted;
 use trodden_profile::events::{Kind, ThreadInfo, Word};
-use trodden_profile::options::Revisits;
 
-use self::consumer::Consumer;
 use self::stream::Open;
 use crate::locks::{lock, read, write};
 use crate::threads::blocks::{ThreadBlock, ThreadBlocks};
@@ -31,15 +28,11 @@ const MOST_WALKS: u32 = 1 << 18;
 /// All streams of the running or last profile.
 #[derive(Default)]
 pub struct Streams {
-    live: RwLock<Option<Arc<Live>>>,
+    pipeline: RwLock<Option<Arc<Pipeline>>>,
     open: RwLock<FxHashMap<ThreadBlock, Arc<Mutex<Open>>>>,
     /// All threads with a block, whether there is a profile or not.
     owners: Mutex<FxHashMap<u64, Owner>>,
     lost: AtomicU64,
-    /// What becomes of bursts that begin where one of the thread began before, and the seed for choosing.
-    revisits: Mutex<Option<(Revisits, u64)>>,
-    /// Bursts that threads were left out of because of that.
-    revisits_skipped: AtomicU64,
     /// Allocations that were charged to their contexts.
     charges: AtomicU64,
     /// Threads may be in activations from before profiling: they are watched.
@@ -52,12 +45,6 @@ pub struct Streams {
     given_up: AtomicU64,
 }
 
-/// What consumes.
-struct Live {
-    pipeline: Arc<Pipeline>,
-    consumer: Option<Consumer>,
-}
-
 /// A thread and its block.
 #[derive(Clone)]
 struct Owner {
@@ -66,38 +53,25 @@ struct Owner {
 }
 
 impl Streams {
-    /// From now on streams go into this pipeline; those into the one before end. With `own_thread`, a thread
-    /// of ours consumes, else each producer its own events.
-    ///
-    /// # Errors
-    /// If the system gives no thread.
-    pub fn begin(&self, pipeline: Pipeline, own_thread: bool, watching: bool) -> std::io::Result<()> {
-        let live = Arc::new(Live {
-            pipeline: Arc::new(pipeline),
-            consumer: own_thread.then(Consumer::start).transpose()?,
-        });
+    /// From now on streams go into this pipeline; those into the one before end. Each thread consumes its own
+    /// events.
+    pub fn begin(&self, pipeline: Pipeline, watching: bool) {
+        let pipeline = Arc::new(pipeline);
         self.flush();
         // Threads that begin or end meanwhile wait: each has its stream in exactly one of the two, and then
         // in the new one.
         let owners = lock(&self.owners);
-        let before = {
-            let mut slot = write(&self.live);
-            slot.replace(Arc::clone(&live))
-        };
+        *write(&self.pipeline) = Some(Arc::clone(&pipeline));
         self.watching.store(watching, Ordering::Relaxed);
         for owner in owners.values() {
             let known = self.stream(owner.block);
             match known {
-                Some(open) => lock(&open).redirect(&live),
+                Some(open) => lock(&open).redirect(&pipeline),
                 None => self.open_stream(owner),
             }
         }
         drop(owners);
         self.watch(watching);
-        if let Some(consumer) = before.as_ref().and_then(|live| live.consumer.as_ref()) {
-            consumer.stop();
-        }
-        Ok(())
     }
 
     /// Threads may (or cannot) be in activations whose code has no probes. Where others are that do have
@@ -167,7 +141,7 @@ impl Streams {
 
     /// The pipeline, once there is one.
     pub fn pipeline(&self) -> Option<Arc<Pipeline>> {
-        self.live().map(|live| Arc::clone(&live.pipeline))
+        read(&self.pipeline).clone()
     }
 
     /// Events that were dropped because their threads found no memory, or their analysis failed.
@@ -221,7 +195,7 @@ impl Streams {
                 let mut open = lock(&open);
                 open.consume(true);
                 open.forget_dead(frames);
-                if open.live.pipeline.skips() {
+                if open.pipeline.skips() {
                     open.block.want(open.stream.wanted());
                 }
             }
@@ -238,41 +212,23 @@ impl Streams {
         }
     }
 
-    /// What becomes of bursts to come that begin where one of the same thread began before.
-    pub fn set_revisits(&self, revisits: Revisits, seed: u64) {
-        *lock(&self.revisits) = Some((revisits, seed));
-    }
-
-    /// Bursts begin in new contexts again.
-    pub fn forget_visits(&self) {
-        self.revisits_skipped.store(0, Ordering::Relaxed);
+    /// No allocation has been charged yet.
+    pub fn forget_charges(&self) {
         self.charges.store(0, Ordering::Relaxed);
-        let open = read(&self.open);
-        open.values().for_each(|open| lock(open).visited.clear());
     }
 
-    /// How often a thread was left out of a burst that would have begun where one began before.
-    pub fn revisits_skipped(&self) -> u64 {
-        self.revisits_skipped.load(Ordering::Relaxed)
-    }
-
-    /// The calling thread, whose block this is, takes part in a burst of a group, with this on its stack; or
-    /// it is left out.
+    /// The calling thread, whose block this is, takes part in a burst of a group, with this on its stack;
+    /// false if it has no stream.
     pub fn join(&self, block: ThreadBlock, group: u32, stack: &[u64]) -> bool {
         let Some(open) = self.stream(block) else {
             return false;
         };
-        let (revisits, seed) = lock(&self.revisits).unwrap_or((Revisits::All, 0));
         let mut open = lock(&open);
-        let Some(factor) = open.factor(revisits, seed, stack) else {
-            self.revisits_skipped.fetch_add(1, Ordering::Relaxed);
-            return false;
-        };
         open.consume(true);
         let entries = stack
             .iter()
             .filter(|&&word| Word(word).kind() == Some(Kind::Enter));
-        let mut words = vec![Word::burst(factor, group, entries.count() as u32).0];
+        let mut words = vec![Word::burst(1, group, entries.count() as u32).0];
         words.extend_from_slice(stack);
         open.send(&words);
         true
@@ -299,7 +255,8 @@ impl Streams {
 
     /// Are beginnings and ends of activations wanted?
     pub fn needs_activations(&self) -> bool {
-        self.live().is_some_and(|live| live.pipeline.needs().activations)
+        self.pipeline()
+            .is_some_and(|pipeline| pipeline.needs().activations)
     }
 
     /// Allocations that were charged.
@@ -316,13 +273,6 @@ impl Streams {
         for open in open {
             lock(&open).consume(false);
         }
-        if let Some(consumer) = self.live().as_ref().and_then(|live| live.consumer.as_ref()) {
-            consumer.wait();
-        }
-    }
-
-    fn live(&self) -> Option<Arc<Live>> {
-        read(&self.live).clone()
     }
 
     fn stream(&self, block: ThreadBlock) -> Option<Arc<Mutex<Open>>> {
@@ -332,8 +282,8 @@ impl Streams {
 
     /// Opens a stream, if there is a profile.
     fn open_stream(&self, owner: &Owner) {
-        let Some(live) = self.live() else { return };
-        let open = Open::new(owner.block, owner.info.clone(), live);
+        let Some(pipeline) = self.pipeline() else { return };
+        let open = Open::new(owner.block, owner.info.clone(), pipeline);
         let mut all = write(&self.open);
         all.insert(owner.block, Arc::new(Mutex::new(open)));
     }

@@ -1,14 +1,10 @@
 //! The stream of one block: what was consumed of it, and what its consumer knows of the thread's stack.
 
-use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use rustc_hash::{FxHashSet, FxHasher};
-use trodden_analyses::stream::ThreadStream;
+use trodden_analyses::stream::{Pipeline, ThreadStream};
 use trodden_profile::events::{ThreadInfo, Word};
-use trodden_profile::options::Revisits;
 
-use super::Live;
 use crate::threads::blocks::ThreadBlock;
 use crate::threads::stack;
 
@@ -19,18 +15,14 @@ pub(super) const DEEP: u32 = 1024;
 pub(super) struct Open {
     pub(super) block: ThreadBlock,
     info: ThreadInfo,
-    pub(super) stream: Arc<ThreadStream>,
-    pub(super) live: Arc<Live>,
+    pub(super) stream: ThreadStream,
+    pub(super) pipeline: Arc<Pipeline>,
     /// Words of the block that were consumed and are still in it.
     consumed: usize,
     /// Activations below those that the consumer may know.
     told: u32,
     /// Number of activations from which on it is worth a look whether they are still there.
     look_at: u32,
-    /// Contexts in which a burst began, as hashes.
-    pub(super) visited: FxHashSet<u64>,
-    /// Bursts that began in such a context.
-    revisited: u64,
     /// What the consumer knows of activations from before profiling.
     pub(super) before: Vec<u64>,
     /// Walks that looked for them.
@@ -44,18 +36,16 @@ pub(super) struct Open {
 
 impl Open {
     /// The stream of a thread that writes to this block, from where it is now.
-    pub(super) fn new(block: ThreadBlock, info: ThreadInfo, live: Arc<Live>) -> Self {
-        let stream = Arc::new(live.pipeline.open(info.clone()));
+    pub(super) fn new(block: ThreadBlock, info: ThreadInfo, pipeline: Arc<Pipeline>) -> Self {
+        let stream = pipeline.open(info.clone());
         let mut open = Open {
             block,
             info,
             stream,
-            live,
+            pipeline,
             consumed: 0,
             told: 0,
             look_at: 0,
-            visited: FxHashSet::default(),
-            revisited: 0,
             before: Vec::new(),
             walks: 0,
             consuming: false,
@@ -66,11 +56,11 @@ impl Open {
     }
 
     /// It goes on into a new pipeline, from where it is.
-    pub(super) fn redirect(&mut self, live: &Arc<Live>) {
-        if !Arc::ptr_eq(&self.live, live) {
+    pub(super) fn redirect(&mut self, pipeline: &Arc<Pipeline>) {
+        if !Arc::ptr_eq(&self.pipeline, pipeline) {
             self.consume(false);
-            self.stream = Arc::new(live.pipeline.open(self.info.clone()));
-            self.live = Arc::clone(live);
+            self.stream = pipeline.open(self.info.clone());
+            self.pipeline = Arc::clone(pipeline);
             self.before.clear();
             self.walks = 0;
             self.consuming = false;
@@ -86,26 +76,6 @@ impl Open {
         if self.told > 0 {
             self.send(&[Word::unwound(self.told).0]);
         }
-    }
-
-    /// How many calls each call of a burst stands for that begins with this stack; `None` if it is not to
-    /// take place.
-    pub(super) fn factor(&mut self, revisits: Revisits, seed: u64, stack: &[u64]) -> Option<u32> {
-        if revisits == Revisits::All {
-            return Some(1);
-        }
-        let mut hasher = FxHasher::default();
-        stack.hash(&mut hasher);
-        if self.visited.insert(hasher.finish()) {
-            return Some(1);
-        }
-        let Revisits::OneIn(n) = revisits else { return None };
-        self.revisited += 1;
-        let mut hasher = FxHasher::default();
-        (seed, self.info.id, self.revisited).hash(&mut hasher);
-        // The upper half: the hash is a product, and its lower bits are poor.
-        let random = hasher.finish() >> 32;
-        ((random * u64::from(n.get())) >> 32 == 0).then_some(n.get())
     }
 
     /// Activations end in silence when an exception passes them. The next event of one below them shows it;
@@ -139,7 +109,7 @@ impl Open {
 
     /// Sends the consumer words that are not in the block.
     pub(super) fn send(&mut self, words: &[u64]) {
-        if !self.live.pipeline.needs().activations {
+        if !self.pipeline.needs().activations {
             return;
         }
         self.hand_over(words);
@@ -152,10 +122,7 @@ impl Open {
             return;
         }
         self.consuming = true;
-        match &self.live.consumer {
-            None => self.stream.consume(words),
-            Some(consumer) => consumer.send(&self.stream, words),
-        }
+        self.stream.consume(words);
         self.consuming = false;
     }
 

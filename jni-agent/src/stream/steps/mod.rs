@@ -1,4 +1,4 @@
-//! Paths without probes (`burst-events=jvm` with profiles `subpaths` and `kpaths`): in bursts the JVM tells
+//! Paths without probes (`burst=jvm:…` with profiles `subpaths` and `kpaths`): in bursts the JVM tells
 //! which instruction each thread is about to execute (JVMTI `SingleStep`), and the agent makes of these steps
 //! what probes would have written. No class is changed.
 //!
@@ -130,7 +130,7 @@ impl Steps {
         if let Some(route) = read(&self.routes).get(&method.id.0) {
             return Some(Arc::clone(route));
         }
-        let skips = host.active()?.options.skips_single_path_loops();
+        let skips = (host.active()?.instrumenter.options()).skip_single_path_loops;
         let route = Route::new(method.id, Arc::clone(&method.map), method.position, skips);
         Some(Arc::clone(
             write(&self.routes)

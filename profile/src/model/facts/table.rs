@@ -175,8 +175,6 @@ facts! {
     BURSTS: u64 = "bursts", COUNT, Sum;
     /// How long they lasted.
     BURST_NS: Duration = "burst_ns", NS, Sum;
-    /// Bursts that were left out, as adaptive bursts do.
-    BURSTS_SKIPPED: u64 = "bursts_skipped", COUNT, Sum;
     /// Threads whose stack was too deep to begin a burst.
     BURSTS_TOO_DEEP: u64 = "bursts_too_deep", COUNT, Sum;
     /// How long switching the JVM's events on and off took.

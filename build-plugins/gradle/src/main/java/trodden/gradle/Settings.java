@@ -25,12 +25,11 @@ final class Settings implements Serializable {
     /** The agent's options, all but where profiles go. */
     Map<String, Object> agentOptions() {
         Map<String, Object> all = new LinkedHashMap<>();
-        all.put("probe", "counters");
-        all.put("single-path-methods", "probe");
-        all.putAll(options);
-        if ("counters".equals(all.get("probe"))) {
-            all.putIfAbsent("cut-paths", "count");
+        if (!options.containsKey("profile") && "counters".equals(options.getOrDefault("probe", "counters"))) {
+            all.put("profile", "coverage");
+            all.put("coverage", "paths");
         }
+        all.putAll(options);
         all.put("include", includes);
         all.put("exclude", excludes);
         return all;

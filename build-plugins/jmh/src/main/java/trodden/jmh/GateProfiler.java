@@ -73,10 +73,8 @@ public final class GateProfiler implements ExternalProfiler, InternalProfiler {
         }
         options.put("exclude", left);
         // As `trodden gate record` counts.
-        options.put("probe", "counters");
-        options.put("single-path-methods", "probe");
-        options.put("cut-paths", "count");
-        options.put("open-paths", "read");
+        options.put("profile", "coverage");
+        options.put("coverage", "paths");
         String dir = given.remove("dir");
         folder = Paths.get(dir == null ? "trodden-jmh" : dir).toAbsolutePath();
         String named = given.remove("out");

@@ -15,8 +15,8 @@ abstract class AgentMojo extends TroddenMojo {
     private boolean append;
 
     /**
-     * Further profile options: name and value. probe=counters, single-path-methods=probe and cut-paths=count, which coverage needs, are
-     * set already.
+     * Further profile options: name and value. profile=coverage and coverage=paths are set already, unless these name another profile
+     * or probe.
      */
     @Parameter
     private Map<String, String> options = Map.of();
@@ -30,12 +30,11 @@ abstract class AgentMojo extends TroddenMojo {
         }
         Files.createDirectories(folder);
         Map<String, Object> all = fileOption(folder);
-        all.put("probe", "counters");
-        all.put("single-path-methods", "probe");
-        all.putAll(options);
-        if ("counters".equals(all.get("probe"))) {
-            all.putIfAbsent("cut-paths", "count");
+        if (!options.containsKey("profile") && "counters".equals(options.getOrDefault("probe", "counters"))) {
+            all.put("profile", "coverage");
+            all.put("coverage", "paths");
         }
+        all.putAll(options);
         all.put("include", includes);
         all.put("exclude", excludes);
         prepend(propertyName, List.of(tools().agentFlag(all)));

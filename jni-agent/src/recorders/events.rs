@@ -1,0 +1,206 @@
+//! A stream of events (`probe=events`), which analyses consume or a trace keeps; all of it, or bursts by the
+//! clock.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use jvmti_bindings::sys::jvmti::{
+    JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_VIRTUAL_THREAD_END,
+    jvmtiCapabilities,
+};
+use trodden_analyses::stream::Pipeline;
+use trodden_profile::{RunInfo, facts};
+
+use super::recorder::{Begin, BeginError, Idle, OnTick, ReadError, Reading, Recorder, Totals, has_blocks};
+use crate::host::Host;
+use crate::jvm::{Jni, JvmError};
+use crate::locks::lock;
+use crate::sampling::clock::{Signal, Tick};
+use crate::settings::Settings;
+use crate::stream::Recording;
+use crate::threads::shim::Shim;
+
+/// The streams of all threads, and bursts so far.
+pub struct Events {
+    recording: &'static Recording,
+    bursts: Mutex<Bursts>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Bursts {
+    number: u64,
+    lasted: Duration,
+}
+
+impl Events {
+    /// No burst yet.
+    pub fn new(recording: &'static Recording) -> Self {
+        Events {
+            recording,
+            bursts: Mutex::default(),
+        }
+    }
+}
+
+impl Recorder for Events {
+    fn prepare(&self, host: &Host, jni: Jni<'_>, settings: &mut Settings) -> Result<(), BeginError> {
+        let options = &settings.options;
+        if options.has_events_of_jvm() {
+            let granted = host.granted;
+            if !granted.method_events || options.has_steps_of_jvm() && !granted.steps {
+                return Err(BeginError::NeedsMethodEvents);
+            }
+            // Now: in an event of a thread nothing may run Java code.
+            host.find_virtual_threads(jni);
+        }
+        Ok(())
+    }
+
+    fn check(&self, shim: &Shim, _: &Settings) -> Result<(), BeginError> {
+        has_blocks(shim)
+    }
+
+    fn begin(&self, host: &Host, begin: Begin<'_>) -> Result<(), BeginError> {
+        let settings = begin.settings;
+        // Only newer JVMs have virtual threads; on older ones both fail, and nothing is lost.
+        let mut capabilities = jvmtiCapabilities::default();
+        capabilities.set_can_support_virtual_threads(true);
+        if host.jvmti.add_capabilities(&capabilities).is_ok() {
+            let _ = host.jvmti.notify(JVMTI_EVENT_VIRTUAL_THREAD_END, true);
+        }
+        host.jvmti.notify(JVMTI_EVENT_THREAD_END, true)?;
+        if let Some(bytes) = settings.alloc_interval() {
+            let mut capabilities = jvmtiCapabilities::default();
+            capabilities.set_can_generate_sampled_object_alloc_events(true);
+            host.jvmti.add_capabilities(&capabilities)?;
+            host.jvmti.set_heap_sampling_interval(bytes)?;
+            self.recording.set_alloc_interval(bytes);
+            host.jvmti.notify(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, true)?;
+        }
+        let watching = host.is_up() && settings.follows_stacks();
+        let pipeline = match begin.trace {
+            Some(trace) => {
+                let kinds = settings.instrumenter.options().probes.events();
+                Pipeline::new().with_recorder(trace, kinds)
+            }
+            None if begin.before.is_some() => {
+                self.recording.streams.watch(watching);
+                return Ok(());
+            }
+            None => Pipeline::with_lookup(&settings.options, Arc::clone(&host.registry) as _)?,
+        };
+        self.recording.streams.begin(pipeline, watching);
+        Ok(())
+    }
+
+    fn on_ticks(self: Arc<Self>, host: &'static Host, settings: &Arc<Settings>) -> Box<dyn OnTick> {
+        match settings.bursts() {
+            Some(length) => Box::new(Ticks {
+                events: self,
+                host,
+                settings: Arc::clone(settings),
+                length,
+            }),
+            None => Box::new(Idle),
+        }
+    }
+
+    fn pause(&self, host: &Host, shim: &Shim, jni: Jni<'_>) {
+        let _ = shim.set_burst(jni, 0);
+        if host.granted.method_events {
+            self.recording.method_events.end(host.jvmti);
+        }
+        // It may be off already.
+        let _ = host.jvmti.notify(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, false);
+    }
+
+    fn reset(&self, _: &Host, _: &Shim, _: Jni<'_>) -> Result<(), JvmError> {
+        *lock(&self.bursts) = Bursts::default();
+        let streams = &self.recording.streams;
+        if let Some(pipeline) = streams.pipeline() {
+            streams.flush();
+            streams.forget_charges();
+            pipeline.reset();
+        }
+        Ok(())
+    }
+
+    fn describe(&self, _: &Settings, run: &mut RunInfo) {
+        run.exact = true;
+    }
+
+    fn totals(&self, reading: Reading<'_>) -> Result<Totals, ReadError> {
+        let (recording, settings) = (self.recording, reading.settings);
+        let pipeline = recording.streams.pipeline().ok_or(ReadError::Nothing)?;
+        recording.streams.flush();
+        let mut profile = pipeline
+            .profile_of(reading.run, &reading.host.registry.method_table())
+            .map_err(|e| ReadError::Analysis(e.to_string()))?;
+        let facts = &mut profile.run.facts;
+        facts.set(facts::LOST, recording.streams.lost());
+        if settings.bursts().is_some() {
+            let bursts = *lock(&self.bursts);
+            facts.set(facts::BURSTS, bursts.number);
+            facts.set(facts::BURST_NS, bursts.lasted);
+            facts.set(facts::BURSTS_TOO_DEEP, recording.walker.too_deep());
+            if settings.options.has_events_of_jvm() {
+                let switching = Duration::from_nanos(recording.method_events.switching());
+                facts.set(facts::BURST_SWITCH_NS, switching);
+            }
+        }
+        if settings.follows_stacks() {
+            let (walks, given_up) = recording.streams.walks();
+            facts.set(facts::STACKS_WALKED, walks);
+            facts.set(facts::STACKS_GIVEN_UP, given_up);
+        }
+        if settings.alloc_interval().is_some() {
+            facts.set(facts::ALLOC_SAMPLES, recording.streams.charges());
+        }
+        Ok(Totals {
+            profile,
+            first_methods: None,
+        })
+    }
+
+    fn status(&self, settings: &Settings) -> Vec<(&'static str, String)> {
+        match settings.bursts() {
+            Some(_) => vec![("bursts", lock(&self.bursts).number.to_string())],
+            None => Vec::new(),
+        }
+    }
+}
+
+/// Lets probes report calls and returns for some time, or the JVM these or paths.
+struct Ticks {
+    events: Arc<Events>,
+    host: &'static Host,
+    settings: Arc<Settings>,
+    length: Duration,
+}
+
+impl OnTick for Ticks {
+    fn tick(&mut self, jni: Jni<'_>, _: Tick, signal: &Signal) -> Result<(), JvmError> {
+        let Some(shim) = self.host.shim_if_defined() else {
+            return Ok(());
+        };
+        let recording = self.events.recording;
+        let number = recording.next_burst();
+        let (events, jvmti) = (&recording.method_events, self.host.jvmti);
+        let options = &self.settings.options;
+        let of_jvm = options.has_events_of_jvm();
+        match of_jvm {
+            true => events.begin(jvmti, number, options.has_steps_of_jvm())?,
+            false => shim.set_burst(jni, number)?,
+        }
+        lock(&self.events.bursts).number += 1;
+        let begun = Instant::now();
+        signal.nap(self.length);
+        let took = begun.elapsed();
+        match of_jvm {
+            true => events.end(jvmti),
+            false => shim.set_burst(jni, 0)?,
+        }
+        lock(&self.events.bursts).lasted += took;
+        Ok(())
+    }
+}

@@ -1,0 +1,185 @@
+//! Path ends are sampled on a schedule (`probe=yieldpoint`): the clock opens windows of the shim's ring.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use trodden_profile::options::Schedule;
+use trodden_profile::{RunInfo, facts};
+
+use super::recorder::{BeginError, OnTick, ReadError, Reading, Recorder, Totals, totals};
+use super::renumbering::{Renumbering, as_one};
+use crate::host::Host;
+use crate::jvm::{Jni, JvmError};
+use crate::locks::lock;
+use crate::sampling::clock::{Signal, Tick};
+use crate::sampling::collector::Collector;
+use crate::settings::Settings;
+use crate::threads::shim::Shim;
+use crate::threads::strata::Strata;
+
+/// Samples of path ends.
+#[derive(Default)]
+pub struct Sampled {
+    collector: Mutex<Collector>,
+}
+
+impl Recorder for Sampled {
+    fn check(&self, shim: &Shim, settings: &Settings) -> Result<(), BeginError> {
+        let (needed, room) = (settings.window(), shim.ring_entries());
+        match needed <= room {
+            true => Ok(()),
+            false => Err(BeginError::Window {
+                schedule: settings.options.sampling.schedule.to_string(),
+                needed,
+                room,
+            }),
+        }
+    }
+
+    fn on_ticks(self: Arc<Self>, host: &'static Host, settings: &Arc<Settings>) -> Box<dyn OnTick> {
+        Box::new(Ticks {
+            sampled: self,
+            host,
+            settings: Arc::clone(settings),
+            armed: None,
+            dirty: host.shim_if_defined().map_or(0, Shim::ring_entries) as usize,
+            renumbering: Renumbering::new(settings),
+        })
+    }
+
+    fn pause(&self, _: &Host, shim: &Shim, jni: Jni<'_>) {
+        let _ = shim.disarm(jni);
+    }
+
+    fn reset(&self, _: &Host, _: &Shim, _: Jni<'_>) -> Result<(), JvmError> {
+        lock(&self.collector).reset();
+        Ok(())
+    }
+
+    fn describe(&self, settings: &Settings, run: &mut RunInfo) {
+        run.schedule = Some(settings.options.sampling.schedule.to_string());
+        run.interval_ns = Some(settings.options.sampling.interval.as_nanos() as u64);
+    }
+
+    fn totals(&self, reading: Reading<'_>) -> Result<Totals, ReadError> {
+        let settings = reading.settings;
+        let mut run = reading.run;
+        let collector = lock(&self.collector);
+        collector.note(&mut run.facts);
+        let tally = collector.tally;
+        run.facts.set(facts::SHORT_WINDOWS, tally.short_windows);
+        run.facts.set(facts::WINDOW_PATH_ENDS, tally.window_path_ends);
+        if settings.span().is_some() {
+            run.facts
+                .set(facts::WINDOW_NS, Duration::from_nanos(tally.window_ns));
+            run.facts.set(facts::BLOCKED_WINDOWS, tally.blocked_windows);
+        }
+        run.facts.set(facts::LOST, tally.holes);
+        let counted = collector.classes(&reading.host.registry);
+        drop(collector);
+        as_one(totals(run, counted), settings)
+    }
+
+    fn status(&self, _: &Settings) -> Vec<(&'static str, String)> {
+        lock(&self.collector).status()
+    }
+}
+
+/// Opens and closes windows.
+struct Ticks {
+    sampled: Arc<Sampled>,
+    host: &'static Host,
+    settings: Arc<Settings>,
+    /// Number and size of the open window.
+    armed: Option<(u64, u64)>,
+    /// Ring entries that may hold something.
+    dirty: usize,
+    renumbering: Renumbering,
+}
+
+impl OnTick for Ticks {
+    fn tick(&mut self, jni: Jni<'_>, tick: Tick, _: &Signal) -> Result<(), JvmError> {
+        if let Some(shim) = self.host.shim_if_defined() {
+            match self.settings.span() {
+                Some(span) => self.span_window(shim, jni, span)?,
+                None => self.turn_window(shim, jni)?,
+            }
+        }
+        let registry = &self.host.registry;
+        let collector = &self.sampled.collector;
+        let counts = || Ok(lock(collector).classes(registry).0);
+        self.renumbering.tick(self.host, &self.settings, jni, counts);
+        lock(collector).ticked(tick);
+        Ok(())
+    }
+}
+
+impl Ticks {
+    /// Takes in the last window's path ends and opens the next window.
+    fn turn_window(&mut self, shim: &Shim, jni: Jni<'_>) -> Result<(), JvmError> {
+        let schedule: Schedule = self.settings.options.sampling.schedule;
+        let number = match self.armed {
+            None => self.settings.options.seed,
+            Some((number, armed)) => {
+                let seen = shim.disarm(jni)?;
+                let ring = shim.entries(jni, seen as usize)?;
+                let mut collector = lock(&self.sampled.collector);
+                collector.window(&self.host.registry, schedule, number, armed, &ring);
+                number.wrapping_add(1)
+            }
+        };
+        let window = schedule.last_index(number) + 1;
+        shim.clear(jni, window as usize)?;
+        shim.arm(jni, window)?;
+        self.armed = Some((number, window));
+        Ok(())
+    }
+
+    /// Opens a window, waits, closes it and takes in what it saw.
+    ///
+    /// A window stands for its interval, so a path end in it for as many of the run as the time the window
+    /// was open fits into the interval. That time is measured, as this thread may wake up late.
+    fn span_window(&mut self, shim: &Shim, jni: Jni<'_>, span: Duration) -> Result<(), JvmError> {
+        let strata = self.settings.strata();
+        shim.clear(jni, self.dirty)?;
+        let asked = Instant::now();
+        shim.arm(jni, Strata::MOST)?;
+        let opened = Instant::now();
+        // The JVM lets no thread in while it collects garbage, and then there are no path ends. A window that
+        // opened right after that instead would show what ran then more often than it runs.
+        let prompt = |begin: Instant, end: Instant| end - begin <= span / 4;
+        let open = prompt(asked, opened);
+        if open {
+            std::thread::sleep(span);
+        }
+        let closing = Instant::now();
+        let seen = shim.disarm(jni)?;
+        let measured = open && prompt(closing, Instant::now());
+        self.dirty = strata.entries(seen);
+        let mut collector = lock(&self.sampled.collector);
+        if !measured || seen >= Strata::MOST {
+            collector.tally.blocked_windows += 1;
+            return Ok(());
+        }
+        let ring = shim.entries(jni, self.dirty)?;
+        let open = closing - opened;
+        let scale = scale(self.settings.options.sampling.interval, open, seen);
+        collector.span(&self.host.registry, strata, seen, &ring, open, scale);
+        Ok(())
+    }
+}
+
+/// Seconds by which recording a path end delays the program at least: a load that waits for the store before
+/// it.
+const DELAY: f64 = 1e-9;
+
+/// How many path ends of the run a path end stands for that was one of `seen` in a window open for that long.
+///
+/// Recording delays the program: what ran in the window would have taken less time outside. In a tight loop
+/// that is about half, where paths are long nearly nothing. So the delay is taken off, up to three quarters
+/// of the time.
+fn scale(interval: Duration, open: Duration, seen: u64) -> f64 {
+    let open = open.as_secs_f64();
+    let undisturbed = (open - seen as f64 * DELAY).max(open / 4.0);
+    (interval.as_secs_f64() / undisturbed).max(1.0)
+}
