@@ -55,7 +55,7 @@ impl Probe {
             EventProbes::Calls(CallWeight::Time),
             EventProbes::Calls(CallWeight::PathsToCalls),
         ];
-        let kinds = ProbeKind::ALL.into_iter().map(Probe::of);
+        let kinds = ProbeKind::ALL.into_iter().map(Probe::for_kind);
         let calls = calls.map(|events| Probe {
             probes: events.into(),
             cuts: false,
