@@ -161,7 +161,7 @@ fn path_row(
                 }
                 span.soft { "path " (path.number) " · " (thousands(path.count)) " times · "
                     @match (&path.time, &view.time) {
-                        (Some(time), Some(of)) => { (percent(time.ns / of.program.ns.max(1) as f64)) " of the CPU time" }
+                        (Some(time), Some(of)) => { (percent(time.share * of.total_share)) " of the CPU time" }
                         _ => { (percent(path.share)) " of all decisions" }
                     }
                 }

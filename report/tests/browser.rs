@@ -822,3 +822,21 @@ fn outcomes_have_their_time() {
         "{rows:?}"
     );
 }
+
+/// A method that calls itself from another block has its time in both; its paths share the time that it has once.
+#[test]
+fn paths_of_recursive_methods_have_no_more_than_the_programs_time() {
+    let mut profile = common::cpu::shop([9_000, 1_000], [0, 0, 0, 0], 0, 0);
+    let rows = [
+        common::cpu::row(None, 0, Some(5), common::cpu::time(0)),
+        common::cpu::row(Some(0), 0, Some(9), common::cpu::time(80)),
+        common::cpu::row(None, 2, Some(2), common::cpu::time(20)),
+    ];
+    profile.cpu = Some(common::cpu::samples(common::cpu::shop_frames(), &rows));
+    let page = Html::parse_document(&page_of(&profile));
+    let shares = select(&page, "#m1 .path-head .soft:last-child");
+    assert_eq!(shares.len(), 2, "{shares:?}");
+    for share in shares {
+        assert!(share.ends_with(" times · 40.0 % of the CPU time"), "{share}");
+    }
+}
