@@ -46,7 +46,7 @@ fn hints(traits: &[(usize, BlockTraits)], test: Option<BranchTest>) -> HintTable
 fn said(edges: &[(usize, usize)], hints: &HintTable, block: usize) -> Vec<(Heuristic, u32)> {
     let graph = graph(edges);
     let votes = Predictor::new(&graph, hints).votes(BlockId::new(block));
-    opinions
+    votes
         .into_iter()
         .map(|HeuristicVote { heuristic, expects }| (heuristic, expects))
         .collect()
@@ -89,7 +89,7 @@ fn loop_branch_is_not_spoilt_by_a_handler_in_the_loop() {
     let hints = hints(&[], None);
     let votes = Predictor::new(&graph, &hints).votes(BlockId::new(1));
     assert_eq!(
-        opinions,
+        votes,
         [HeuristicVote {
             heuristic: Heuristic::LoopBranch,
             expects: 0

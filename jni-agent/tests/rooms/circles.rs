@@ -99,9 +99,9 @@ fn arrows() -> Arrows {
 }
 
 /// What can be reached from a file.
-fn reach(from: &Vec<String>, arrows: &Arrows) -> BTreeSet<Vec<String>> {
+fn reach(from: &[String], arrows: &Arrows) -> BTreeSet<Vec<String>> {
     let mut found = BTreeSet::new();
-    let mut next = vec![from.clone()];
+    let mut next = vec![from.to_vec()];
     while let Some(file) = next.pop() {
         for used in arrows.get(&file).into_iter().flatten() {
             if found.insert(used.clone()) {
