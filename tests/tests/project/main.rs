@@ -4,3 +4,4 @@ mod documents;
 mod prerequisites;
 mod readers;
 mod sweep_sample;
+mod tiers;
