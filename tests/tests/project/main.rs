@@ -4,4 +4,5 @@ mod documents;
 mod prerequisites;
 mod readers;
 mod sweep_sample;
+mod tiers;
 mod words;
