@@ -1,5 +1,5 @@
-//! How each kind of probe is recorded: one [`Recorder`] per mode, with what it has counted so far, what it does
-//! at each tick of the clock, and what a profile says of it.
+//! How each kind of probe is recorded: one [`Recorder`] per mode, with what it has counted so far, what it
+//! does at each tick of the clock, and what a profile says of it.
 //!
 //! | recorder | probes |
 //! | --- | --- |
