@@ -346,7 +346,7 @@ impl Stacks {
 /// A hash of a whole stack. Two stacks of a million have the same one with a probability of 1 in 10 million.
 fn hash(stack: &[RawFrame], [cut, in_call]: [bool; 2]) -> u64 {
     let mix = |hash: u64, word: u64| {
-        let product = u128::from(hash ^ word) * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834_u128;
+        let product = u128::from(hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834);
         (product as u64) ^ ((product >> 64) as u64)
     };
     let start = 0x243f_6a88_85a3_08d3 ^ u64::from(cut) ^ (u64::from(in_call) << 1);
