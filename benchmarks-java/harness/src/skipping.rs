@@ -1,8 +1,8 @@
 //! What skipping costs: the probes of `profile=subpaths`, interleaved with prototypes of other ways to skip
 //! (`benchmarks-java/skipping`), on the same kernels.
 //!
-//! Each configuration comes twice: as it is, and `-idle`, with samples so far apart that there are hardly
-//! any. The difference is what OSP's table 2 calls the sampling overhead.
+//! Each prototype comes twice: as it is, and `-idle`, with samples so far apart that there are hardly any.
+//! The difference is what OSP's table 2 calls the sampling overhead.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,11 +31,6 @@ pub fn configs(agent: &Path) -> Vec<Config> {
     let mut all = vec![
         config("base", None, Vec::new()),
         config("probes", Some(kernels.to_owned()), Vec::new()),
-        config(
-            "probes-idle",
-            Some(format!("{kernels},distance={FAR}:{FAR}")),
-            Vec::new(),
-        ),
     ];
     for mode in PROTOTYPES {
         // In the other modes there is a check for every few blocks.
@@ -127,13 +122,10 @@ mod tests {
     fn every_way_comes_with_its_idle_twin() {
         let configs = configs(Path::new("/x/a.jar"));
         let names: Vec<&str> = configs.iter().map(|c| c.name.as_str()).collect();
+        assert_eq!(names[..5], ["base", "probes", "blocks", "blocks-idle", "copies"]);
+        assert_eq!(names.len(), 2 + 2 * PROTOTYPES.len());
         assert_eq!(
-            names[..5],
-            ["base", "probes", "probes-idle", "blocks", "blocks-idle"]
-        );
-        assert_eq!(names.len(), 3 + 2 * PROTOTYPES.len());
-        assert_eq!(
-            configs[3].jvm,
+            configs[2].jvm,
             ["-Dskip.mean=4096", "-javaagent:/x/a.jar=blocks,trodden/kernels/"]
         );
     }

@@ -166,7 +166,6 @@ pub fn measure(workspace: &Workspace, paper: Name, quick: bool, arguments: &Argu
                 "base",
                 "--config=probes:profile=subpaths,footprint=64k",
             ]);
-            words.push("--config=probes-idle:profile=subpaths,footprint=64k,distance=2000000000:2000000000");
             words.extend([
                 "--pairs",
                 size.pairs,
