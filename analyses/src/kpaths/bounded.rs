@@ -50,8 +50,8 @@ const WAIT: u64 = 4;
 ///    its beginning ([`PathNode::at_most`](super::PathNode::at_most)).
 /// 4. Counters never rise along a branch.
 ///
-/// As long as the budget is enough for everything that comes, every counter is exact. Where it is not, the bound is
-/// measured, not promised in advance: how large it gets depends on the stream and the budget.
+/// As long as the budget is enough for everything that comes, every counter is exact. Where it is not, the
+/// bound is measured, not promised in advance: how large it gets depends on the stream and the budget.
 #[derive(Clone, Debug)]
 pub struct BoundedForest {
     k: u32,

@@ -15,7 +15,8 @@ use super::runtime::Homes;
 use super::walk::{Outcome, Visit};
 use crate::error::CliError;
 
-/// Maximum number of counter slots of one output. A JVM has room for about 33 million, for everything that runs there.
+/// Maximum number of counter slots of one output. A JVM has room for about 33 million, for everything that
+/// runs there.
 const MAX_SLOTS: u32 = 32_000_000;
 /// Maximum number of methods of one output.
 const MAX_METHODS: u32 = i32::MAX as u32 / 2;

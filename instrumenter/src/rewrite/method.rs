@@ -227,8 +227,8 @@ impl Writer<'_, '_, '_, '_> {
     }
 
     /// Returns true for a class loader's method that the JVM calls for the shim's class, since a probe of a
-    /// class of that loader names it. Then the shim is the answer, and the method's own code does not run: in the
-    /// program without probes it is not called.
+    /// class of that loader names it. Then the shim is the answer, and the method's own code does not run: in
+    /// the program without probes it is not called.
     fn answers_for_shim(&self) -> bool {
         let method = self.input.method;
         self.probes.is_some_and(|p| p.shim == Shim::AT_LOAD)

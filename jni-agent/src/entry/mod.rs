@@ -328,8 +328,8 @@ unsafe extern "system" fn method_exit(
 ) {
     let report = |agent: &'static Agent, jni: Jni<'_>| {
         let recording = &agent.recording;
-        // SAFETY: a union of plain values, of which any may be read as a pointer; that of a method that returns
-        // no reference is not looked at.
+        // SAFETY: a union of plain values, of which any may be read as a pointer; that of a method that
+        // returns no reference is not looked at.
         let result = (by_exception == 0).then_some(unsafe { value.l });
         let exit = (method, result);
         (recording.method_events).exited(&agent.host, recording, jni, thread, exit)

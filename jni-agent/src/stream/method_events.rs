@@ -218,8 +218,8 @@ impl MethodEvents {
 }
 
 /// Deletes the reference to what a method returned, which the JVM made for the event that reports its end.
-/// HotSpot makes it in the frame of the Java code around and deletes it only when that returns to native code:
-/// a loop that calls no native method would keep all that it was ever given, until the heap is full.
+/// HotSpot makes it in the frame of the Java code around and deletes it only when that returns to native
+/// code: a loop that calls no native method would keep all that it was ever given, until the heap is full.
 fn forget(result: jobject, method: jmethodID, jvmti: Jvmti, jni: Jni<'_>) {
     let key = method as usize;
     let place = place_of(key);

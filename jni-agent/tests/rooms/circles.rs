@@ -1,5 +1,5 @@
-//! Circles of files: each uses the next one, and the last the first. A small one is a module and its parts; a large
-//! one is a room in which nothing can be read alone.
+//! Circles of files: each uses the next one, and the last the first. A small one is a module and its parts; a
+//! large one is a room in which nothing can be read alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,8 +2,8 @@
 //!
 //! For each class: the round trip without probes must give back the same bytes; rewriting with each probe
 //! strategy must neither fail nor panic; HotSpot's verifier must accept the result (`verifier/Verify.java`
-//! describes how it is asked). What HotSpot refuses in its original form too (missing dependencies) is counted
-//! apart.
+//! describes how it is asked). What HotSpot refuses in its original form too (missing dependencies) is
+//! counted apart.
 
 mod corpus;
 mod judge;

@@ -1,4 +1,5 @@
-//! The repository itself: documents, words, prerequisites; class files by other readers and HotSpot's verifier.
+//! The repository itself: documents, words, prerequisites; class files by other readers and HotSpot's
+//! verifier.
 
 mod documents;
 mod prerequisites;

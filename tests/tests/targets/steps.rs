@@ -19,8 +19,9 @@ const LIMIT: Duration = Duration::from_secs(300);
 /// Longest sequences of paths that are compared.
 const K: usize = 4;
 /// Programs of which not every step is seen, and none that was not: code that runs while a constant is
-/// resolved, of which HotSpot reports no steps (nor of initialisers of classes); threads that change their carriers; a handler
-/// that the code before it runs into; a decision that continues at the same place either way.
+/// resolved, of which HotSpot reports no steps (nor of initialisers of classes); threads that change their
+/// carriers; a handler that the code before it runs into; a decision that continues at the same place either
+/// way.
 const IN_PART: [(&str, &str); 5] = [
     ("Classes$Child", "compute"),
     ("Modern", "work"),
