@@ -165,7 +165,7 @@ struct Candidate<'a> {
     cut_paths: CutPaths,
     /// Why nothing is though it was asked for.
     without_cut_paths: Option<SkipReason>,
-    /// What the probes are about.
+    /// The purpose of the probes.
     subject: Subject,
     /// Was it numbered by frequencies of a former run?
     guided: bool,
@@ -173,7 +173,7 @@ struct Candidate<'a> {
     unguided: Option<Box<Numbers>>,
 }
 
-/// What probes of a method are about.
+/// The purpose of a method's probes.
 #[derive(Debug)]
 enum Subject {
     /// Its paths.

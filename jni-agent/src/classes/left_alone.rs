@@ -1,4 +1,4 @@
-//! Classes and methods that stay as they are, with the reasons.
+//! Classes and methods that stay unchanged, with the reasons.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::RwLock;
@@ -8,7 +8,7 @@ use trodden_profile::Skipped;
 
 use crate::locks::{read, write};
 
-/// What is left alone in the current configuration.
+/// Classes and methods that are left alone in the current configuration.
 #[derive(Default)]
 pub struct LeftAlone(RwLock<BTreeSet<Skipped>>);
 
@@ -21,7 +21,7 @@ impl LeftAlone {
         }
     }
 
-    /// Classes of these names count by themselves: the agent came by first, and did not know that yet.
+    /// Classes of these names were instrumented offline: the agent saw them before their output was known.
     pub fn forget_instrumented(&self, names: &HashSet<&str>) {
         let instrumented = SkipReason::AlreadyInstrumented.text();
         let left = |s: &Skipped| s.reason != instrumented || !names.contains(s.class.as_str());

@@ -1,4 +1,4 @@
-//! Outputs of `trodden instrument` in use: code that counts by itself.
+//! Outputs of `trodden instrument` in use: code with counters of its own.
 
 use std::sync::RwLock;
 
@@ -17,7 +17,7 @@ pub struct Outputs(RwLock<Inner>);
 #[derive(Default)]
 struct Inner {
     bases: FxHashMap<String, Bases>,
-    /// Is there one whose probes count no paths that an exception cuts off?
+    /// Returns true if there is one whose probes count no paths that an exception cuts off.
     without_cut_paths: bool,
     /// Names of their classes.
     classes: FxHashSet<String>,
@@ -48,12 +48,12 @@ impl Outputs {
         read(&self.0).bases.len()
     }
 
-    /// Do all of them count paths that an exception cuts off?
+    /// Returns true if all of them count paths that an exception cuts off.
     pub fn count_cut_paths(&self) -> bool {
         !read(&self.0).without_cut_paths
     }
 
-    /// Are there classes of this name among them?
+    /// Returns true if classes of this name are among them.
     pub fn have(&self, class: &str) -> bool {
         read(&self.0).classes.contains(class)
     }

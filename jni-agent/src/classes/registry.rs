@@ -30,14 +30,14 @@ pub struct ClassEntry {
     pub map: Arc<ClassMap>,
     /// The ids in its probes.
     pub ids: ClassIds,
-    /// What its counter slots are for.
+    /// The use of its counter slots.
     pub slots: Slots,
     /// Where its methods keep the path register and where their instructions went (parallel to the map's
     /// methods); kept only if frames are read. Empty: the class is as it was.
     pub code: Option<Arc<Vec<MethodCode>>>,
 }
 
-/// What the counter slots of a class are for: probes are of one kind.
+/// The use of a class's counter slots: probes are of one kind.
 #[derive(Clone)]
 pub enum Slots {
     /// Its paths.
@@ -77,9 +77,9 @@ pub struct Registry {
     pub originals: Originals,
     /// Methods that go without probes for the time being.
     pub silenced: Silenced,
-    /// What stays as it is.
+    /// Classes and methods that stay unchanged.
     pub left_alone: LeftAlone,
-    /// Code that counts by itself.
+    /// Code that was instrumented offline.
     pub outputs: Outputs,
     /// Held while room is made for the probes of a class.
     making_room: Mutex<()>,

@@ -1,4 +1,4 @@
-//! What ran at all is marked (`profile=coverage`).
+//! Marks of the code that ran at all (`profile=coverage`).
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl Recorder for Coverage {
     }
 }
 
-/// What ran, of classes whose first methods have these numbers.
+/// Marks of the code that ran, of classes whose first methods have these numbers.
 fn covered(reading: &Reading<'_>, first_methods: &[MethodId]) -> Result<Covered, JvmError> {
     let registry = &reading.host.registry;
     let entries = registry

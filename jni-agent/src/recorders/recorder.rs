@@ -1,4 +1,4 @@
-//! What a recorder is, and what it is given.
+//! The trait of recorders, and the data that they get.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,20 +67,20 @@ pub enum ReadError {
     Analysis(String),
 }
 
-/// What is read of paths that have not ended.
+/// Readings of paths that have not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnderWay {
     /// Nothing: they are counted when they end. So counts never fall from one reading to a later one.
     Nothing,
-    /// What exceptions have cut off in constructors.
+    /// Paths that exceptions have cut off in constructors.
     Died,
     /// That, and prefixes of paths that are read from frames, if the options want that: probes are in.
     Open,
 }
 
-/// A profile that begins, or goes on.
+/// A profile that begins, or continues.
 pub struct Begin<'a> {
-    /// What it is recorded with.
+    /// The settings that it is recorded with.
     pub settings: &'a Settings,
     /// How long it has been recorded already; `None` if it begins.
     pub before: Option<Duration>,
@@ -88,23 +88,23 @@ pub struct Begin<'a> {
     pub trace: Option<Arc<TraceFile>>,
 }
 
-/// What a profile is read with.
+/// The means by which a profile is read.
 pub struct Reading<'a> {
     /// The JVM.
     pub host: &'a Host,
-    /// What it is recorded with.
+    /// The settings that it is recorded with.
     pub settings: &'a Settings,
     /// The Java half.
     pub shim: &'a Shim,
     /// The calling thread.
     pub jni: Jni<'a>,
-    /// What there is to say about the run.
+    /// The facts of the run.
     pub run: RunInfo,
-    /// What is read of paths that have not ended.
+    /// Readings of paths that have not ended.
     pub under_way: UnderWay,
 }
 
-/// All that was counted so far.
+/// The counts so far.
 pub struct Totals {
     /// The profile.
     pub profile: Profile,
@@ -122,13 +122,13 @@ pub trait Recorder: Send + Sync {
         Ok(())
     }
 
-    /// Has this JVM's shim what the probes need?
+    /// Returns true if this JVM's shim has all fields and methods for the probes.
     ///
     /// # Errors
     /// Why not.
     fn check(&self, shim: &Shim, settings: &Settings) -> Result<(), BeginError>;
 
-    /// Recording begins, or goes on: before classes get their probes.
+    /// Recording begins, or continues: before classes get their probes.
     ///
     /// # Errors
     /// If the JVM refuses something, or the analyses cannot be set up.
@@ -136,7 +136,7 @@ pub trait Recorder: Send + Sync {
         Ok(())
     }
 
-    /// What the clock's thread does, from now on.
+    /// The work of the clock's thread from now on.
     fn on_ticks(self: Arc<Self>, host: &'static Host, settings: &Arc<Settings>) -> Box<dyn OnTick>;
 
     /// Nothing is reported from now on; probes may still be in.
@@ -159,7 +159,7 @@ pub trait Recorder: Send + Sync {
     /// Says in the run's description how it was recorded.
     fn describe(&self, _settings: &Settings, _run: &mut RunInfo) {}
 
-    /// Reads all that was counted so far.
+    /// Reads the counts so far.
     ///
     /// # Errors
     /// If it cannot be read, or an analysis has no result.
@@ -171,7 +171,7 @@ pub trait Recorder: Send + Sync {
     }
 }
 
-/// What a recorder does at each tick of the clock, in the clock's thread.
+/// The work of a recorder at each tick of the clock, in the clock's thread.
 pub trait OnTick: Send {
     /// A tick.
     ///
@@ -189,7 +189,7 @@ impl OnTick for Idle {
     }
 }
 
-/// Is there a block of counters for the first thread?
+/// Returns true if there is a block of counters for the first thread.
 pub fn has_blocks(shim: &Shim) -> Result<(), BeginError> {
     match shim.first_block() {
         Some(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! What was sampled so far, and turning counts into those of a profile.
+//! Samples so far, and turning counts into those of a profile.
 
 use std::time::Duration;
 

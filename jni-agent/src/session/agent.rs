@@ -39,12 +39,12 @@ pub struct Agent {
     pub(super) counting: AtomicBool,
 }
 
-/// What was drawn last.
+/// The last draw.
 #[derive(Clone, Debug, Default)]
 pub struct Drawn {
     /// The draw, if there is one: `1/100`.
     pub of: Option<String>,
-    /// Is this host in?
+    /// Returns true if this host is drawn.
     pub yes: bool,
     /// Number of the last command that started or stopped profiling: who waits for the next draw does so for
     /// that command.
@@ -57,7 +57,7 @@ pub struct Control {
     pub(super) clock: Option<Clock>,
     /// Settings of the running or last profile.
     pub settings: Option<Arc<Settings>>,
-    /// What records it.
+    /// Its recorder.
     pub(super) recorder: Option<Arc<dyn Recorder>>,
     /// The trace that is being written.
     pub trace: Option<Arc<TraceFile>>,
@@ -97,7 +97,7 @@ impl Control {
         settings.is_some_and(|settings| !settings.options.writes_file())
     }
 
-    /// What records the profile that runs, or ran last.
+    /// The recorder of the profile that runs, or ran last.
     pub fn recorder(&self) -> Option<&dyn Recorder> {
         self.recorder.as_deref()
     }

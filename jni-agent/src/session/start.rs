@@ -206,7 +206,7 @@ impl Agent {
         }
     }
 
-    /// Forgets all counts; profiling goes on, if it runs.
+    /// Forgets all counts; profiling continues, if it runs.
     pub fn reset(&self, jni: Jni<'_>, control: &mut Control) -> Result<(), JvmError> {
         if let (Some(recorder), Some(shim)) = (control.recorder(), self.host.shim_if_defined()) {
             recorder.reset(&self.host, shim, jni)?;

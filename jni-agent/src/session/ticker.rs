@@ -1,4 +1,4 @@
-//! What happens at each tick of the clock: the recorder's part, and periodic dumps.
+//! Work at each tick of the clock: the recorder's part, and periodic dumps.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -98,7 +98,7 @@ fn arrows() -> Arrows {
     sources.iter().map(of_file).filter(is_code).collect()
 }
 
-/// What can be reached from a file.
+/// The files that can be reached from a file.
 fn reach(from: &[String], arrows: &Arrows) -> BTreeSet<Vec<String>> {
     let mut found = BTreeSet::new();
     let mut next = vec![from.to_vec()];

@@ -61,12 +61,12 @@ impl OptionEntry {
         mark: None,
     };
 
-    /// Do the agent and the commands that start it take it?
+    /// Returns true if the agent and the commands that start it take it.
     pub fn is_recorded(&self) -> bool {
         self.taken != TakenBy::Replay
     }
 
-    /// Does a replay take it?
+    /// Returns true if a replay takes it.
     pub fn is_replayed(&self) -> bool {
         self.taken != TakenBy::Recording
     }

@@ -166,7 +166,7 @@ impl ProfileOptions {
         Ok(options)
     }
 
-    /// Do the options that were given apply? First, as it is the clearest thing to say.
+    /// Do the options that were given apply? First, since that is the clearest thing to say.
     fn check_given<N: AsRef<str>, V>(&self, pairs: &[(N, V)]) -> Result<(), OptionError> {
         let given = pairs.iter().filter_map(|(name, _)| option_called(name.as_ref()));
         { given }.try_for_each(|option| self.check_use(option))

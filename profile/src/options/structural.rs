@@ -54,7 +54,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[OptionEntry {
     ..OptionEntry::PLAIN
 }];
 
-/// What follows the paths of a window where probes stay.
+/// The text that follows the paths of a window where probes stay.
 const KEEP: &str = ":keep";
 
 fn window(value: &str) -> Result<StructuralChoices, String> {

@@ -374,7 +374,7 @@ fn research_on_event_streams_is_for_replays() {
     assert!(error.contains("is none of off"), "{error}");
 }
 
-/// What users meet has to stay small: a new option takes the place of another one, or becomes a value.
+/// The number of options has to stay small: a new option takes the place of another one, or becomes a value.
 #[test]
 fn there_are_few_options() {
     let recorded = options().filter(|option| option.is_recorded());

@@ -337,12 +337,12 @@ pub enum Burst {
         interval: Duration,
         /// How long a window is; less than `interval`.
         length: Duration,
-        /// What reports calls, returns and paths.
+        /// The source of calls, returns and paths.
         events: BurstEvents,
     },
 }
 
-/// What reports calls, returns and paths in bursts by the clock.
+/// The source of calls, returns and paths in bursts by the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BurstEvents {
     /// Probes in the code, which are off between bursts: calls and returns. In option syntax `static`.

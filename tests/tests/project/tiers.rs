@@ -1,4 +1,4 @@
-//! Whether a change is one that the store has to be built for (`.ci/changed`), in a small repository.
+//! The changes that the store has to be built for (`.ci/changed`), in a small repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
