@@ -180,7 +180,7 @@ fn argument(option: &'static OptionEntry, group: &'static OptionGroup) -> Arg {
     }
 }
 
-/// One option's help: what it is, where it means something, and what holds without it.
+/// One option's help: its meaning, where it applies, and its default.
 fn help(option: &OptionEntry, group: &OptionGroup) -> String {
     let scope = option.scope().filter(|_| !says_scope(group));
     let scope = scope.map(|scope| format!(" (for {})", on_command_line(&scope)));
@@ -191,7 +191,7 @@ fn help(option: &OptionEntry, group: &OptionGroup) -> String {
     format!("{}{}{default}", option.help, scope.unwrap_or_default())
 }
 
-/// Is the group of one kind of profile, as its heading says?
+/// Returns true if the group is of one kind of profile, as its heading says.
 fn says_scope(group: &OptionGroup) -> bool {
     let scopes: Vec<String> = group.entries.iter().filter_map(OptionEntry::scope).collect();
     scopes.len() > 1 && scopes.windows(2).all(|two| two[0] == two[1])

@@ -167,7 +167,7 @@ struct Candidate<'a> {
     without_cut_paths: Option<SkipReason>,
     /// The purpose of the probes.
     subject: Subject,
-    /// Was it numbered by frequencies of a former run?
+    /// True if it was numbered by frequencies of a former run.
     guided: bool,
     /// How it would be numbered without them, until it is decided; for methods that HotSpot may inline.
     unguided: Option<Box<Numbers>>,
@@ -180,7 +180,7 @@ enum Subject {
     Paths,
     /// Its structure graphs.
     Graphs(Box<StructuralCode>),
-    /// What ran: where its probes are.
+    /// Coverage: the places of its probes.
     Coverage(Box<CoveragePlan>),
 }
 

@@ -47,7 +47,7 @@ impl Repository {
         self.git(&["commit", "--quiet", "--message", "A change"]);
     }
 
-    /// Is the store tested, and why?
+    /// Returns whether the store is tested, and the reason.
     fn asked(&self, variable: Option<(&str, &str)>) -> (bool, String) {
         let mut bash = Command::new("bash");
         bash.args(["-euo", "pipefail", "-c", ". ./rules; store_is_touched"]);
