@@ -573,9 +573,10 @@ fn live(programs: &[Vec<Call>], options: &ProfileOptions, batch: usize, finish: 
         ..run.clone()
     };
     profile.skipped = skipped;
-    let trace = match finish {
-        true => recorder.finish(&run).unwrap().unwrap(),
-        false => Vec::new(),
+    let trace = if finish {
+        recorder.finish(&run).unwrap().unwrap()
+    } else {
+        Vec::new()
     };
     drop(running);
     (trace, profile)

@@ -34,13 +34,12 @@ const NO_TESTS: &str =
 
 /// Runs `trodden tests`.
 pub fn tests(args: &TestsArgs) -> Result<(), CliError> {
-    let diff = match args.changed.as_os_str() == "-" {
-        true => {
-            let mut text = String::new();
-            io::stdin().read_to_string(&mut text).map_err(CliError::failed)?;
-            text
-        }
-        false => fs::read_to_string(&args.changed).map_err(|e| CliError::file(&args.changed, e))?,
+    let diff = if args.changed.as_os_str() == "-" {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text).map_err(CliError::failed)?;
+        text
+    } else {
+        fs::read_to_string(&args.changed).map_err(|e| CliError::file(&args.changed, e))?
     };
     let profile = load_merged(&profiles(&args.files)?)?;
     if !has_tests(&profile) {
@@ -88,9 +87,10 @@ pub fn tests_for(file: &Path, profile: &Profile, place: &str, target: Option<&Pa
             let _ = writeln!(out, "  {times:>9} ×  {}", printable(name));
         }
         for (outcome, tests) in &method.outcomes {
-            let names = match tests.is_empty() {
-                true => "no test".to_owned(),
-                false => tests.join(", "),
+            let names = if tests.is_empty() {
+                "no test".to_owned()
+            } else {
+                tests.join(", ")
             };
             let _ = writeln!(out, "  {outcome}: {}", printable(&names));
         }

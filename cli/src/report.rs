@@ -130,9 +130,10 @@ pub fn percent<const MAX: u32>(text: &str) -> Result<f64, String> {
         .trim()
         .parse()
         .map_err(|_| "not a number".to_owned())?;
-    match (0.0..=f64::from(MAX)).contains(&number) {
-        true => Ok(number / 100.0),
-        false => Err(format!("not from 0 to {MAX}")),
+    if (0.0..=f64::from(MAX)).contains(&number) {
+        Ok(number / 100.0)
+    } else {
+        Err(format!("not from 0 to {MAX}"))
     }
 }
 

@@ -59,12 +59,13 @@ fn become_store(name: &str, first: &[&str], words: &[OsString]) -> CliError {
 fn find() -> Result<PathBuf, CliError> {
     if let Some(path) = env::var_os(STORE_VARIABLE).filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);
-        return match path.is_file() {
-            true => Ok(path),
-            false => Err(CliError::Failed(format!(
+        return if path.is_file() {
+            Ok(path)
+        } else {
+            Err(CliError::Failed(format!(
                 "{STORE_VARIABLE}: {} is not a file",
                 path.display()
-            ))),
+            )))
         };
     }
     let program =

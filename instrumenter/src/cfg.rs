@@ -68,9 +68,12 @@ impl Cfg {
         let block_of = &scratch.block_of;
         // The same for targets, which were checked, and for what comes next.
         let at = |pc: u32| BlockId::new(block_of[pc as usize] as usize);
-        let next = |block: &BlockInfo| match block.end < len {
-            true => Ok(at(block.end)),
-            false => Err(CfgError::RunsOffTheEnd),
+        let next = |block: &BlockInfo| {
+            if block.end < len {
+                Ok(at(block.end))
+            } else {
+                Err(CfgError::RunsOffTheEnd)
+            }
         };
         let edges = blocks.iter().map(|b| b.labels.len()).sum();
         let mut successors = Rows::with_capacity(blocks.len(), edges);

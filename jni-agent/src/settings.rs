@@ -149,9 +149,10 @@ impl Settings {
         if !self.instruments() {
             return Probe::None.name();
         }
-        match self.retires && self.probe == ProbeKind::Counters {
-            true => Probe::Auto.name(),
-            false => self.probe.name(),
+        if self.retires && self.probe == ProbeKind::Counters {
+            Probe::Auto.name()
+        } else {
+            self.probe.name()
         }
     }
 

@@ -70,9 +70,10 @@ impl CoveragePlan {
         for (edge, to) in graph.edges() {
             let ways = &mut ways[to.index()];
             ways.all += 1;
-            match decides(edge.from) {
-                true => ways.decided = true,
-                false => ways.plain.push(edge.from.index()),
+            if decides(edge.from) {
+                ways.decided = true
+            } else {
+                ways.plain.push(edge.from.index())
             }
         }
         for start in std::iter::once(&graph.entry()).chain(graph.extra_starts()) {
@@ -100,9 +101,12 @@ impl CoveragePlan {
         };
         // Of each block: the probe that all of its ways share that have none of their own.
         let shared: Vec<Option<u32>> = (0..blocks)
-            .map(|block| match wanted(block) && implied[block].is_none() {
-                true => next(),
-                false => None,
+            .map(|block| {
+                if wanted(block) && implied[block].is_none() {
+                    next()
+                } else {
+                    None
+                }
             })
             .collect();
         let on = |(edge, to): (crate::graph::EdgeRef, BlockId)| {
@@ -202,11 +206,12 @@ fn by_end(graph: &impl FlowGraph, ways: &[Ways], completes: &[bool], block: usiz
     }
     let mut sources = Vec::new();
     for to in successors.iter().map(|to| to.index()) {
-        match ways[to].single() {
-            true => sources.push(to),
+        if ways[to].single() {
+            sources.push(to)
+        } else if successors.len() > 1 {
             // It has a probe of its own.
-            false if successors.len() > 1 => {}
-            false => return None,
+        } else {
+            return None;
         }
     }
     Some(sources)

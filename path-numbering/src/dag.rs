@@ -199,9 +199,10 @@ impl PathDag {
                 [to] => onward(to),
                 [a, b] => {
                     let (a, b) = (onward(a), onward(b));
-                    match smart && weight(1).total_cmp(&weight(0)).is_gt() {
-                        true => values[0] = b,
-                        false => values[1] = a,
+                    if smart && weight(1).total_cmp(&weight(0)).is_gt() {
+                        values[0] = b
+                    } else {
+                        values[1] = a
                     }
                     a.saturating_add(b)
                 }

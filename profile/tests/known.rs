@@ -85,12 +85,11 @@ fn skipping(bytes: &[u8], limit: u64) -> Option<(MethodMap, Plan)> {
 /// The same run with one more iteration of a loop that is left out, right where the run first comes to its header.
 fn with_one_more(map: &MethodMap, run: &Run, number: u64) -> Option<Run> {
     let path = map.dag.regenerate(&map.graph, number).unwrap();
-    let at = match map.graph.entry() == path.first {
-        true => 0,
-        false => {
-            let arrives = |edge: &EdgeRef| map.graph.successors(edge.from)[edge.index as usize] == path.first;
-            1 + run.iter().position(arrives)?
-        }
+    let at = if map.graph.entry() == path.first {
+        0
+    } else {
+        let arrives = |edge: &EdgeRef| map.graph.successors(edge.from)[edge.index as usize] == path.first;
+        1 + run.iter().position(arrives)?
     };
     let mut longer = run.clone();
     longer.splice(at..at, path.edges);

@@ -89,17 +89,19 @@ impl Decisions {
 
     /// Where a path starts, in plain words.
     pub(crate) fn starts(&self, map: &MethodMap, path: &PathDescription) -> String {
-        match self.looks_for_case(map, path.start) {
-            true if path.start_kind == StartKind::Header => next_case(path.start),
-            _ => starts(path.start_kind, path.start),
+        if self.looks_for_case(map, path.start) && path.start_kind == StartKind::Header {
+            next_case(path.start)
+        } else {
+            starts(path.start_kind, path.start)
         }
     }
 
     /// Where a path ends, in plain words.
     pub(crate) fn ends(&self, map: &MethodMap, path: &PathDescription) -> String {
-        match self.looks_for_case(map, path.end) {
-            true if path.end_kind == EndKind::Header => next_case(path.end),
-            _ => ends(path.end_kind, path.end),
+        if self.looks_for_case(map, path.end) && path.end_kind == EndKind::Header {
+            next_case(path.end)
+        } else {
+            ends(path.end_kind, path.end)
         }
     }
 

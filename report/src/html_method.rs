@@ -462,19 +462,21 @@ impl Seen {
     }
 
     fn short(self) -> String {
-        match self.unknown {
-            true => format!("?/{}", self.all),
-            false => format!("{}/{}", self.seen, self.all),
+        if self.unknown {
+            format!("?/{}", self.all)
+        } else {
+            format!("{}/{}", self.seen, self.all)
         }
     }
 
     fn words(self) -> String {
-        match self.unknown {
-            true => "how its decisions went is not known".to_owned(),
-            false => format!(
+        if self.unknown {
+            "how its decisions went is not known".to_owned()
+        } else {
+            format!(
                 "{} of {} outcomes of its decisions were seen",
                 self.seen, self.all
-            ),
+            )
         }
     }
 }

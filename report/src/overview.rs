@@ -358,8 +358,9 @@ fn shell_safe(name: &str) -> String {
         None => name.to_owned(),
     };
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '#' | '_' | '.');
-    match pattern.chars().all(plain) {
-        true => pattern,
-        false => format!("'{pattern}'"),
+    if pattern.chars().all(plain) {
+        pattern
+    } else {
+        format!("'{pattern}'")
     }
 }

@@ -279,9 +279,10 @@ pub(crate) fn in_parts(all: u64, parts: &[(u32, f64)]) -> impl Iterator<Item = (
     let mut share = 0.0;
     parts.iter().enumerate().map(move |(at, &(path, part))| {
         share += part;
-        let until = match at + 1 == parts.len() {
-            true => all,
-            false => ((all as f64 * share).round() as u64).clamp(given, all),
+        let until = if at + 1 == parts.len() {
+            all
+        } else {
+            ((all as f64 * share).round() as u64).clamp(given, all)
         };
         let own = until - given;
         given = until;

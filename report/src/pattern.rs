@@ -55,9 +55,12 @@ impl MethodPattern {
         let simple = class.rsplit('/').next().unwrap_or(class);
         let (has_package, has_parameters) = self.has;
         let class_fits = self.class.matches(class) || (!has_package && self.class.matches(simple));
-        let method_fits = |pattern: &WildMatch| match has_parameters {
-            true => pattern.matches(&format!("{method}{descriptor}")),
-            false => pattern.matches(method),
+        let method_fits = |pattern: &WildMatch| {
+            if has_parameters {
+                pattern.matches(&format!("{method}{descriptor}"))
+            } else {
+                pattern.matches(method)
+            }
         };
         class_fits && self.method.as_ref().is_none_or(method_fits)
     }

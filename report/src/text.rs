@@ -436,9 +436,10 @@ pub(crate) fn branch_words(method: &MethodView, branch: &BranchView) -> String {
         };
         // The positive outcome first, whichever way the compiler turned the jump.
         outcomes.sort_by_key(|outcome| outcome.negative);
-        let between = match outcomes.iter().any(|o| o.time.is_some()) {
-            true => "; ",
-            false => ", ",
+        let between = if outcomes.iter().any(|o| o.time.is_some()) {
+            "; "
+        } else {
+            ", "
         };
         let counts = outcomes.iter().map(|o| {
             let time = outcome_time(o.time.as_ref());

@@ -593,9 +593,10 @@ impl<'p> MethodView<'p> {
                 count: path.count,
             })
             .collect();
-        match self.readings {
-            true => Division::of_readings(self.map.blocks.len(), &ways),
-            false => Division::new(self.map.blocks.len(), &ways, &self.known_blocks),
+        if self.readings {
+            Division::of_readings(self.map.blocks.len(), &ways)
+        } else {
+            Division::new(self.map.blocks.len(), &ways, &self.known_blocks)
         }
     }
 

@@ -272,10 +272,12 @@ pub(crate) fn not_counted(run: &RunInfo) -> Option<String> {
         .get(facts::OPEN_FRAMES_UNREAD)
         .is_some_and(|count| count > 0);
     let cut = (!is(facts::CUT_PATHS, "count")).then_some("that an exception cut off (coverage=paths)");
-    let open = match is(facts::OPEN_PATHS, "read") {
-        false => Some("that had not ended when the profile was written"),
-        true if unread => Some("not ended when the profile was written, in frames that could not be read"),
-        true => None,
+    let open = if !is(facts::OPEN_PATHS, "read") {
+        Some("that had not ended when the profile was written")
+    } else if unread {
+        Some("not ended when the profile was written, in frames that could not be read")
+    } else {
+        None
     };
     let what: Vec<&str> = cut.into_iter().chain(open).collect();
     (!what.is_empty()).then(|| format!("Not counted: paths {}.", what.join(", and paths ")))

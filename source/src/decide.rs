@@ -174,9 +174,10 @@ impl<'m, 'a> Known<'m, 'a> {
         };
         let last = lines.of_block(of.last).map_or(first, |(_, high)| high);
         // Where the condition stands below the body in the code, the update is what comes before it.
-        let latch = match of.first > of.header {
-            true => Some(of.first - 1),
-            false => self.flow.latches(of).last().copied(),
+        let latch = if of.first > of.header {
+            Some(of.first - 1)
+        } else {
+            self.flow.latches(of).last().copied()
         };
         let update = latch.and_then(|latch| {
             let block = &self.map.blocks[latch];

@@ -58,9 +58,10 @@ fn outcome(known: &Known, label: &EdgeLabel, labels: Option<&Table>, target: Opt
         words.push(word);
     }
     if words.is_empty() {
-        return match default {
-            true => Outcome::Case("default".into()),
-            false => Outcome::Unknown,
+        return if *default {
+            Outcome::Case("default".into())
+        } else {
+            Outcome::Unknown
         };
     }
     let more = words.len() > MAX_LABELS;
@@ -131,12 +132,11 @@ fn labels(known: &Known, block: usize, over: Id) -> (Option<Id>, Option<Table>) 
                 } if member.name.starts_with(b"$") => (member.class, member.name),
                 _ => return (Some(over), None),
             };
-            let labels = match class == known.class.name {
-                true => constants(known.class, name),
-                false => {
-                    let bytes = known.classes.class(&decode(class));
-                    bytes.and_then(|bytes| constants(&Class::read(&bytes).ok()?, name))
-                }
+            let labels = if class == known.class.name {
+                constants(known.class, name)
+            } else {
+                let bytes = known.classes.class(&decode(class));
+                bytes.and_then(|bytes| constants(&Class::read(&bytes).ok()?, name))
             };
             (Some(subject), Some(labels.map_or(Table::Unknown, Table::Text)))
         }
@@ -146,12 +146,11 @@ fn labels(known: &Known, block: usize, over: Id) -> (Option<Id>, Option<Table>) 
             member,
             ..
         } if member.name == b"ordinal" && member.descriptor == b"()I" => {
-            let labels = match member.class == known.class.name {
-                true => ordinals(known.class),
-                false => {
-                    let bytes = known.classes.class(&decode(member.class));
-                    bytes.and_then(|bytes| ordinals(&Class::read(&bytes).ok()?))
-                }
+            let labels = if member.class == known.class.name {
+                ordinals(known.class)
+            } else {
+                let bytes = known.classes.class(&decode(member.class));
+                bytes.and_then(|bytes| ordinals(&Class::read(&bytes).ok()?))
             };
             match labels {
                 Some(labels) => (Some(subject), Some(Table::Text(labels))),
@@ -244,9 +243,10 @@ fn compared<'a>(known: &Known<'_, 'a>, block: usize) -> Option<&'a [u8]> {
 /// Where a block leads that compares with a string: (equal, not equal).
 fn ways_of_comparison(known: &Known, block: usize) -> (usize, usize) {
     let (jump, next) = known.flow.targets(block);
-    match jumps_if_equal(known, block) {
-        true => (jump, next),
-        false => (next, jump),
+    if jumps_if_equal(known, block) {
+        (jump, next)
+    } else {
+        (next, jump)
     }
 }
 
@@ -316,9 +316,10 @@ fn constants(class: &Class, table: &[u8]) -> Option<Labels> {
             match opcode {
                 178 => {
                     let member = class.pool.member(index(code.bytes))?;
-                    match member.descriptor.starts_with(b"[") {
-                        true => current = member.name == table,
-                        false => constant = Some(member.name),
+                    if member.descriptor.starts_with(b"[") {
+                        current = member.name == table
+                    } else {
+                        constant = Some(member.name)
                     }
                 }
                 op::PUTSTATIC => {
@@ -334,9 +335,10 @@ fn constants(class: &Class, table: &[u8]) -> Option<Labels> {
                 op::IASTORE => {
                     if let (Some(name), Some(number)) = (constant.take(), number.take()) {
                         let name = decode(name).into_owned();
-                        match current {
-                            true => labels.insert(number, name),
-                            false => pending.insert(number, name),
+                        if current {
+                            labels.insert(number, name)
+                        } else {
+                            pending.insert(number, name)
                         };
                     }
                 }

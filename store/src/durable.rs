@@ -39,10 +39,11 @@ fn write_as(draft: &Path, path: &Path, bytes: &[u8], new: bool) -> io::Result<()
     file.write_all(bytes)?;
     file.sync_all()?;
     drop(file);
-    match new {
+    if new {
         // A link fails where the name is taken; a rename would replace.
-        true => fs::hard_link(draft, path),
-        false => fs::rename(draft, path),
+        fs::hard_link(draft, path)
+    } else {
+        fs::rename(draft, path)
     }
 }
 

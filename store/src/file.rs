@@ -219,16 +219,15 @@ fn same_columns(expected: &Schema, found: &Schema) -> Result<(), String> {
         schema.fields().iter().map(field).collect()
     };
     let (expected, found) = (kind(expected), kind(found));
-    match expected == found {
-        true => Ok(()),
-        false => {
-            let other = expected.iter().find(|field| !found.contains(field));
-            let what = other.map_or_else(
-                || "more columns".to_owned(),
-                |(name, ..)| format!("another column '{name}', or none"),
-            );
-            Err(format!("it has {what} than its table"))
-        }
+    if expected == found {
+        Ok(())
+    } else {
+        let other = expected.iter().find(|field| !found.contains(field));
+        let what = other.map_or_else(
+            || "more columns".to_owned(),
+            |(name, ..)| format!("another column '{name}', or none"),
+        );
+        Err(format!("it has {what} than its table"))
     }
 }
 

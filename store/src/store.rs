@@ -218,12 +218,11 @@ impl Store {
             Some(version) => {
                 let name = checkpoint_name(version);
                 let state: State = self.read_as(&name, CHECKPOINT_FORMAT).await?;
-                match state.version() == version {
-                    true => state,
-                    false => {
-                        let reason = format!("it is of commit {}", state.version());
-                        return Err(self.damaged(self.path(&name), reason));
-                    }
+                if state.version() == version {
+                    state
+                } else {
+                    let reason = format!("it is of commit {}", state.version());
+                    return Err(self.damaged(self.path(&name), reason));
                 }
             }
             None => State::default(),
@@ -382,17 +381,16 @@ impl Store {
         let path = self.location(file);
         let bytes = self.read(&path).await?;
         let found = log::sha256(&bytes);
-        match bytes.len() as u64 == file.bytes && found == file.sha256 {
-            true => Ok(bytes),
-            false => {
-                let reason = format!(
-                    "it has {} bytes with the SHA-256 {found}; the log says {} bytes with {}",
-                    bytes.len(),
-                    file.bytes,
-                    file.sha256
-                );
-                Err(self.damaged(path, reason))
-            }
+        if bytes.len() as u64 == file.bytes && found == file.sha256 {
+            Ok(bytes)
+        } else {
+            let reason = format!(
+                "it has {} bytes with the SHA-256 {found}; the log says {} bytes with {}",
+                bytes.len(),
+                file.bytes,
+                file.sha256
+            );
+            Err(self.damaged(path, reason))
         }
     }
 

@@ -51,9 +51,10 @@ impl ObjectStore for Faulty {
             return Err(failed("no space left on device"));
         }
         let result = self.inner.put_opts(path, payload, options).await;
-        match number == self.lost_at.load(Ordering::SeqCst) {
-            true => Err(failed("the answer was lost")),
-            false => result,
+        if number == self.lost_at.load(Ordering::SeqCst) {
+            Err(failed("the answer was lost"))
+        } else {
+            result
         }
     }
 

@@ -390,9 +390,10 @@ fn jars(folder: &Path) -> Result<String> {
         }
     }
     jars.sort();
-    match jars.is_empty() {
-        true => Err(format!("no jars in {}", folder.display()).into()),
-        false => Ok(jars.join(":")),
+    if jars.is_empty() {
+        Err(format!("no jars in {}", folder.display()).into())
+    } else {
+        Ok(jars.join(":"))
     }
 }
 

@@ -126,9 +126,10 @@ pub fn all_ways(jdk: &Jdk, arguments: &[&str], steady: fn(&str) -> &str) -> Resu
     plain.stdout = steady(&plain.stdout).to_owned();
     let same = |how: &str, mut outcome: Outcome| -> Result<()> {
         outcome.stdout = steady(&outcome.stdout).to_owned();
-        match outcome == plain {
-            true => Ok(()),
-            false => Err(format!("{how}: {plain:#?} became {outcome:#?}").into()),
+        if outcome == plain {
+            Ok(())
+        } else {
+            Err(format!("{how}: {plain:#?} became {outcome:#?}").into())
         }
     };
     let (outcome, counters) = live(jdk, "counters", arguments)?;

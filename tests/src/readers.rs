@@ -100,9 +100,10 @@ pub fn validate(schema: &Path, documents: &[PathBuf]) -> Result<Option<Vec<Strin
     node.arg(schema).args(documents);
     let said = process::run(&mut node, LIMIT)?.success()?.stdout;
     let said: Vec<String> = said.lines().map(str::to_owned).collect();
-    match said.len() == documents.len() {
-        true => Ok(Some(said)),
-        false => Err(format!("{} documents, but: {said:#?}", documents.len()).into()),
+    if said.len() == documents.len() {
+        Ok(Some(said))
+    } else {
+        Err(format!("{} documents, but: {said:#?}", documents.len()).into())
     }
 }
 

@@ -177,9 +177,10 @@ impl Running {
         let mut trodden = Command::new(&artefacts::artefacts()?.cli);
         trodden.arg("attach").arg(self.pid().to_string()).args(arguments);
         let outcome = process::run(&mut trodden, LIMIT)?;
-        Ok(match outcome.status.success() {
-            true => Ok(outcome.stdout),
-            false => Err(outcome.stderr),
+        Ok(if outcome.status.success() {
+            Ok(outcome.stdout)
+        } else {
+            Err(outcome.stderr)
         })
     }
 }

@@ -66,9 +66,10 @@ impl Talker {
     pub fn says(&mut self, wanted: &str) -> Result<()> {
         let mut line = String::new();
         self.output.read_line(&mut line)?;
-        match line.trim() == wanted {
-            true => Ok(()),
-            false => Err(format!("the program said {line:?}, not {wanted:?}").into()),
+        if line.trim() == wanted {
+            Ok(())
+        } else {
+            Err(format!("the program said {line:?}, not {wanted:?}").into())
         }
     }
 

@@ -186,9 +186,10 @@ impl Snapshot {
             }
             let node = &mut self.nodes[node as usize];
             let Bounds { lower, upper } = known.bounds;
-            let before = match node.monitored {
-                true => node.bounds.upper - theirs.min(node.bounds.upper),
-                false => absent,
+            let before = if node.monitored {
+                node.bounds.upper - theirs.min(node.bounds.upper)
+            } else {
+                absent
             };
             node.bounds.lower = node.bounds.lower.saturating_add(lower);
             node.bounds.upper = before.saturating_add(upper);

@@ -105,9 +105,10 @@ const SHARES: f64 = (1u64 << 62) as f64;
 
 /// Order in which nodes go: cold ones by their share of the root, then hot ones by their number.
 fn rank(occurrences: u64, root: u64) -> u64 {
-    match occurrences.saturating_mul(HOT) > root {
-        true => IS_HOT | occurrences.min(IS_HOT - 1),
-        false => (occurrences as f64 / root as f64 * SHARES) as u64,
+    if occurrences.saturating_mul(HOT) > root {
+        IS_HOT | occurrences.min(IS_HOT - 1)
+    } else {
+        (occurrences as f64 / root as f64 * SHARES) as u64
     }
 }
 
@@ -267,9 +268,10 @@ impl BoundedForest {
         if rank(at_most, root) <= threshold || count == 1 && !at_once {
             return None;
         }
-        let before = match threshold < IS_HOT {
-            true => (threshold as f64 / SHARES * root as f64) as u64,
-            false => threshold - IS_HOT,
+        let before = if threshold < IS_HOT {
+            (threshold as f64 / SHARES * root as f64) as u64
+        } else {
+            threshold - IS_HOT
         };
         Some(before.min(at_most - 1))
     }

@@ -295,9 +295,10 @@ impl ChunkPairs {
         self.pairs[pair as usize].count += 1;
         open.hash = hash;
         if let Some(previous) = self.pairs.get_mut(open.pair as usize) {
-            match last {
-                true => previous.last = pair,
-                false => previous.next = pair,
+            if last {
+                previous.last = pair
+            } else {
+                previous.next = pair
             }
         }
         open.pair = pair;
@@ -400,9 +401,10 @@ impl ChunkPairs {
     #[inline]
     fn count_pending(&mut self, open: &mut OpenChunks, last: bool) {
         let pending = std::mem::take(&mut self.pending);
-        match last {
-            true => self.end_with(open, &pending[open.from..]),
-            false => self.count(open, &pending[open.from..], false),
+        if last {
+            self.end_with(open, &pending[open.from..])
+        } else {
+            self.count(open, &pending[open.from..], false)
         }
         self.pending = pending;
         self.pending.truncate(open.from);

@@ -38,17 +38,19 @@ impl Labels {
 
     /// The label of a path number, if it has one.
     pub fn find(&self, path: u64) -> Option<u32> {
-        match path < u64::from(WIDE) {
-            true => Some(path as u32),
-            false => self.labels.get(&path).copied(),
+        if path < u64::from(WIDE) {
+            Some(path as u32)
+        } else {
+            self.labels.get(&path).copied()
         }
     }
 
     /// The path number behind a label.
     pub fn path(&self, label: u32) -> u64 {
-        match label < WIDE {
-            true => u64::from(label),
-            false => self.paths[(label - WIDE) as usize],
+        if label < WIDE {
+            u64::from(label)
+        } else {
+            self.paths[(label - WIDE) as usize]
         }
     }
 

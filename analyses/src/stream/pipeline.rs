@@ -105,10 +105,7 @@ impl Pipeline {
         }
         if options.profile.contains(&ProfileKind::Subpaths) {
             let subpaths = SubpathStream::from_options(options, methods)?;
-            pipeline = pipeline.with(match skips {
-                true => subpaths.skipping(),
-                false => subpaths,
-            });
+            pipeline = pipeline.with(if skips { subpaths.skipping() } else { subpaths });
         }
         Ok(pipeline)
     }

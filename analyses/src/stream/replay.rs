@@ -137,9 +137,10 @@ impl Decisions {
         for (position, class) in profile.classes.iter().enumerate() {
             let key = (class.map.name.clone(), class.map.sha256);
             for (method, of) in self.known.remove(&key).unwrap_or_default() {
-                let of = match ran.contains(&(position, method as usize)) {
-                    true => of,
-                    false => of.marks(),
+                let of = if ran.contains(&(position, method as usize)) {
+                    of
+                } else {
+                    of.marks()
                 };
                 if of != MethodConditions::default() {
                     profile.conditions.insert((position as u32, method), of);

@@ -125,11 +125,10 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
         while self.mixed && !rest.is_empty() {
             let (piece, others) = rest.split_at(rest.len().min(PIECE));
             self.mixed = is_mixed(piece);
-            match self.mixed {
-                true => self.apart(piece),
-                false => {
-                    self.in_order(piece);
-                }
+            if self.mixed {
+                self.apart(piece)
+            } else {
+                self.in_order(piece);
             }
             rest = others;
         }

@@ -104,9 +104,10 @@ impl SubpathCounting {
         options: &ProfileOptions,
         methods: Arc<dyn MethodLookup + Send + Sync>,
     ) -> Result<Self, SubpathError> {
-        let windows = match options.is_given("footprint") {
-            true => (options.subpaths.footprint as usize / BYTES).max(1),
-            false => WINDOWS,
+        let windows = if options.is_given("footprint") {
+            (options.subpaths.footprint as usize / BYTES).max(1)
+        } else {
+            WINDOWS
         };
         let settings = SubpathOptions::from_options(options);
         settings.check()?;

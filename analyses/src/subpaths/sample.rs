@@ -43,9 +43,10 @@ impl Entry {
 
     /// How many began at a header, or elsewhere.
     fn count_of(&mut self, header: bool) -> &mut u32 {
-        match header {
-            true => &mut self.header,
-            false => &mut self.elsewhere,
+        if header {
+            &mut self.header
+        } else {
+            &mut self.elsewhere
         }
     }
 

@@ -127,9 +127,10 @@ impl StreamAnalysis for SubpathStream {
 
     fn thread(&self, info: &ThreadInfo) -> SubpathThread {
         let options = Arc::clone(&self.options);
-        let sampler = match self.skips {
-            true => Sampler::skipping(options, info.id, self.start()),
-            false => Sampler::new(options, info.id, self.start()),
+        let sampler = if self.skips {
+            Sampler::skipping(options, info.id, self.start())
+        } else {
+            Sampler::new(options, info.id, self.start())
         };
         SubpathThread {
             words: WordOrder::new(self.order),

@@ -25,9 +25,10 @@ fn obey(toy: &Toy, stream: &[(u32, u32)], sampler: &mut Sampler) -> usize {
             continue;
         }
         handed_on += 1;
-        match toy.0[path as usize].0.is_empty() {
-            true => sampler.nothing(1),
-            false => toy.feed(&[(path, 1)], sampler),
+        if toy.0[path as usize].0.is_empty() {
+            sampler.nothing(1)
+        } else {
+            toy.feed(&[(path, 1)], sampler)
         }
         wanted.words -= 1;
         if wanted.words == 0 {

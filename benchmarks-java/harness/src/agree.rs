@@ -71,9 +71,10 @@ pub fn run(
         for name in ["ours", "ours again", "async-profiler", "jfr"] {
             progress(&format!("{} {} {name}", jdk.version, workload.name));
             let is_ours = name.starts_with("ours");
-            let config = match is_ours {
-                true => Config::parse(OURS)?,
-                false => overhead::tool(workspace, trodden, name, folder.path())?,
+            let config = if is_ours {
+                Config::parse(OURS)?
+            } else {
+                overhead::tool(workspace, trodden, name, folder.path())?
             };
             let ran = program.run(&config, iterations, &config.jvm, arguments.processor)?;
             let shares = match name {

@@ -73,9 +73,10 @@ impl Plan {
         iterations: u32,
         needs_agent: bool,
     ) -> Result<Plan> {
-        let agent = match needs_agent {
-            true => Some(workspace::find_agent(workspace, jvm.agent.as_deref())?),
-            false => None,
+        let agent = if needs_agent {
+            Some(workspace::find_agent(workspace, jvm.agent.as_deref())?)
+        } else {
+            None
         };
         Ok(Plan {
             jdks: Jdk::find(&jvm.jdk)?,
@@ -206,9 +207,10 @@ fn perform(cli: Cli) -> Result<String> {
         } => {
             let names = configs.iter().chain(&extra).map(String::as_str);
             let configs: Vec<Config> = names.map(Config::parse).collect::<Result<_>>()?;
-            let workloads = match command.is_empty() {
-                true => workload::choose(&workspace, &workload)?,
-                false => vec![jit::command(&command, None)],
+            let workloads = if command.is_empty() {
+                workload::choose(&workspace, &workload)?
+            } else {
+                vec![jit::command(&command, None)]
             };
             let (plan, label) = Plan::new(&workspace, common, true)?;
             let record = start(&label, &plan)?;

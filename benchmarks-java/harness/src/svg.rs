@@ -189,15 +189,17 @@ impl Plot<'_> {
         }
         let group = self.plot_width() / self.places.len().max(1) as f64;
         for (place, name) in self.places.iter().enumerate() {
-            let x = match bars {
-                true => LEFT + group * (place as f64 + 0.5),
-                false => self.place(place),
+            let x = if bars {
+                LEFT + group * (place as f64 + 0.5)
+            } else {
+                self.place(place)
             };
             let y = HEIGHT - BOTTOM + 16.0;
             // Long names of narrow groups are turned.
-            let turned = match name.chars().count() as f64 * 7.0 > group {
-                true => format!(" transform=\"rotate(-28 {x:.1} {y:.1})\" text-anchor=\"end\""),
-                false => " text-anchor=\"middle\"".to_owned(),
+            let turned = if name.chars().count() as f64 * 7.0 > group {
+                format!(" transform=\"rotate(-28 {x:.1} {y:.1})\" text-anchor=\"end\"")
+            } else {
+                " text-anchor=\"middle\"".to_owned()
             };
             let _ = writeln!(
                 svg,
@@ -291,9 +293,10 @@ impl Scale {
     }
 
     fn at(&self, value: f64) -> f64 {
-        let share = match self.log {
-            true => (value.max(self.from) / self.from).ln() / (self.to / self.from).ln(),
-            false => (value - self.from) / (self.to - self.from),
+        let share = if self.log {
+            (value.max(self.from) / self.from).ln() / (self.to / self.from).ln()
+        } else {
+            (value - self.from) / (self.to - self.from)
         };
         HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
     }

@@ -106,9 +106,10 @@ impl Embedded {
         GzDecoder::new(self.compressed)
             .read_to_end(&mut bytes)
             .map_err(|e| format!("the agent in this program is damaged: {e}"))?;
-        match hash(&bytes) == self.sha256 {
-            true => Ok(bytes),
-            false => Err("the agent in this program is damaged".to_owned()),
+        if hash(&bytes) == self.sha256 {
+            Ok(bytes)
+        } else {
+            Err("the agent in this program is damaged".to_owned())
         }
     }
 

@@ -237,9 +237,10 @@ fn send(command: AgentCommand, pid: u32, wait: Duration) -> Result<(), CliError>
             "process {pid} has its own file system: the file is below /proc/{pid}/root"
         ));
     }
-    match own_out {
-        true => Ok(()),
-        false => output::write(None, printable_lines(&answer).as_bytes()),
+    if own_out {
+        Ok(())
+    } else {
+        output::write(None, printable_lines(&answer).as_bytes())
     }
 }
 
@@ -296,9 +297,10 @@ impl Channel {
         let loaded = self
             .jvm
             .load_agent(library, &command.to_agent_string(), self.timeout);
-        let out = match own {
-            true => self.scratch.here("answer"),
-            false => PathBuf::from(out),
+        let out = if own {
+            self.scratch.here("answer")
+        } else {
+            PathBuf::from(out)
         };
         let answer = fs::read_to_string(&out).unwrap_or_default();
         if let Err(error) = loaded {

@@ -146,9 +146,10 @@ impl Folder {
                 Err(reason) => tried += &format!("\n  {place}: {reason}"),
             }
         }
-        let what = match code {
-            true => "cannot see the agent library, and there is no place to copy it to",
-            false => "cannot see our temporary folder, and there is no place for answers",
+        let what = if code {
+            "cannot see the agent library, and there is no place to copy it to"
+        } else {
+            "cannot see our temporary folder, and there is no place for answers"
         };
         Err(CliError::Failed(format!(
             "process {} {what}; tried in its own file system:{tried}",

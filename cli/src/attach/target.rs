@@ -177,9 +177,10 @@ impl Target {
     /// # Errors
     /// If not.
     pub fn check_catches_quit(&self) -> Result<(), TargetError> {
-        match self.catches_quit {
-            true => Ok(()),
-            false => Err(TargetError::NoQuitHandler { pid: self.pid }),
+        if self.catches_quit {
+            Ok(())
+        } else {
+            Err(TargetError::NoQuitHandler { pid: self.pid })
         }
     }
 
@@ -187,9 +188,10 @@ impl Target {
     pub fn flag(&self, name: &str) -> Option<bool> {
         self.jvm_options.iter().rev().find_map(|option| {
             let option = option.strip_prefix("-XX:")?;
-            match option.strip_prefix(['+', '-'])? == name {
-                true => Some(option.starts_with('+')),
-                false => None,
+            if option.strip_prefix(['+', '-'])? == name {
+                Some(option.starts_with('+'))
+            } else {
+                None
             }
         })
     }

@@ -136,9 +136,10 @@ fn one(text: &str) -> Result<Rule, String> {
 impl Rule {
     /// Returns true if it is kept. Of nothing, no share can be too small or too large.
     pub fn holds(&self, ratio: Ratio) -> bool {
-        let (part, total) = match self.missed {
-            true => (ratio.missed(), ratio.total),
-            false => (ratio.covered, ratio.total),
+        let (part, total) = if self.missed {
+            (ratio.missed(), ratio.total)
+        } else {
+            (ratio.covered, ratio.total)
         };
         let (actual, wanted) = match (self.percent, total) {
             (true, 0) => return true,
@@ -146,9 +147,10 @@ impl Rule {
             (true, _) => (part as f64 * 100.0, self.value * total as f64),
             (false, _) => (part as f64, self.value),
         };
-        match self.at_least {
-            true => actual >= wanted,
-            false => actual <= wanted,
+        if self.at_least {
+            actual >= wanted
+        } else {
+            actual <= wanted
         }
     }
 }

@@ -59,9 +59,10 @@ pub fn load(files: &[PathBuf], time: &str, known: Option<&[KnownClass]>) -> Resu
                 let run = &profile.run;
                 // When it began is not known of a run without a date.
                 let ended = run.started_ms as f64 + run.seconds * 1e3;
-                match run.started_ms == 0 || ended >= from {
-                    true => chosen.push(profile),
-                    false => older += 1,
+                if run.started_ms == 0 || ended >= from {
+                    chosen.push(profile)
+                } else {
+                    older += 1
                 }
             }
         }

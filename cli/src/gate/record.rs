@@ -258,9 +258,10 @@ fn name(command: &str) -> String {
         Some(at) if !command[..at].contains(' ') => &command[..at + 4],
         _ => command.split(' ').next().unwrap_or_default(),
     };
-    let first = match first.ends_with(".jar") {
-        true => first.rsplit('/').next().unwrap_or(first),
-        false => first,
+    let first = if first.ends_with(".jar") {
+        first.rsplit('/').next().unwrap_or(first)
+    } else {
+        first
     };
     match first {
         "" => "unnamed".to_owned(),

@@ -252,9 +252,10 @@ fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOpt
 fn summarize(output: &Path, summary: &str, skipped: &[Skipped], copied: &[(Copied, String)]) {
     let mut text = format!("{}: {summary}", output.display());
     for (reason, examples) in by_reason(skipped) {
-        let alone = match reason.starts_with(Skipped::NO_CUT_PATHS) {
-            true => "",
-            false => "left alone, ",
+        let alone = if reason.starts_with(Skipped::NO_CUT_PATHS) {
+            ""
+        } else {
+            "left alone, "
         };
         text.push_str(&format!(
             "\n  {alone}{reason}: {} (such as {})",

@@ -151,18 +151,21 @@ impl Visit for Work<'_> {
 
 fn prepare<'c>(instrumenter: &Instrumenter, class: &'c Found, policy: Policy) -> Verdict<'c> {
     let label = &class.label;
-    let broken = |what: String| match policy.skip_broken || policy.survey {
-        true => Ok((
-            None,
-            vec![Skipped {
-                class: class.name.clone(),
-                method: None,
-                reason: format!("broken: {what}"),
-            }],
-        )),
-        false => Err(format!(
-            "{label}: {what} (--skip-broken copies such class files, --exclude leaves them alone)"
-        )),
+    let broken = |what: String| {
+        if policy.skip_broken || policy.survey {
+            Ok((
+                None,
+                vec![Skipped {
+                    class: class.name.clone(),
+                    method: None,
+                    reason: format!("broken: {what}"),
+                }],
+            ))
+        } else {
+            Err(format!(
+                "{label}: {what} (--skip-broken copies such class files, --exclude leaves them alone)"
+            ))
+        }
     };
     match instrumenter.prepare(&class.bytes) {
         Ok(Preparation::Ready(prepared)) => {

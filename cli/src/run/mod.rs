@@ -103,9 +103,10 @@ fn once(args: &RunArgs) -> Result<u8, CliError> {
         .ok_or_else(|| CliError::Usage("error: no command is given".to_owned()))?;
     let launcher = Launcher::for_program(program);
     // With a spool folder the result is in there, unless a file is asked for as well.
-    let destination = match options.writes_file() {
-        true => Some(Destination::new(&options.output.file, launcher)?),
-        false => None,
+    let destination = if options.writes_file() {
+        Some(Destination::new(&options.output.file, launcher)?)
+    } else {
+        None
     };
     let spool = options.fleet.spool.clone();
     let memory = ProgramMemory::new(&args.memory, launcher == Launcher::Java, arguments, &mut options)?;

@@ -50,9 +50,10 @@ fn message(jvms: &[Unmatched]) -> Option<String> {
         .flat_map(|jvm| &jvm.near)
         .map(String::as_str)
         .collect();
-    let near = match near.is_empty() {
-        true => String::new(),
-        false => format!("; did you mean {}?", Vec::from_iter(near).join(" or ")),
+    let near = if near.is_empty() {
+        String::new()
+    } else {
+        format!("; did you mean {}?", Vec::from_iter(near).join(" or "))
     };
     let patterns = Vec::from_iter(patterns).join("+");
     Some(format!(

@@ -111,14 +111,14 @@ fn sums(about: &About, width: usize) -> String {
         .samples
         .map(|samples| format!("{} samples", thousands(samples as f64)));
     parts.extend(samples.clone());
-    let per_second = |count: u64| match about.seconds > 0.0 {
-        true => thousands(count as f64 / about.seconds),
-        false => "–".to_owned(),
+    let per_second = |count: u64| {
+        if about.seconds > 0.0 {
+            thousands(count as f64 / about.seconds)
+        } else {
+            "–".to_owned()
+        }
     };
-    let what = match about.exact {
-        true => "paths/s",
-        false => "sampled paths/s",
-    };
+    let what = if about.exact { "paths/s" } else { "sampled paths/s" };
     parts.push(format!("{} {what}", per_second(about.paths)));
     let decisions = format!("{} decisions/s", per_second(about.decisions));
     parts.push(decisions.clone());
@@ -295,9 +295,10 @@ fn numbers(path: &OnePath, rate_of_path: Option<f64>) -> Line<'static> {
 
 /// The name, without its package if there is no room.
 fn fitting(row: &Row, width: usize) -> &str {
-    match row.title.chars().count() > width {
-        true => &row.short,
-        false => &row.title,
+    if row.title.chars().count() > width {
+        &row.short
+    } else {
+        &row.title
     }
 }
 

@@ -296,12 +296,11 @@ impl Model {
 
     /// Takes in a snapshot.
     pub fn see(&mut self, snapshot: Snapshot) {
-        match self.frozen {
-            true => self.newer = Some(snapshot),
-            false => {
-                self.shown = Some(snapshot);
-                self.renew();
-            }
+        if self.frozen {
+            self.newer = Some(snapshot)
+        } else {
+            self.shown = Some(snapshot);
+            self.renew();
         }
     }
 

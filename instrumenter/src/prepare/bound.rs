@@ -38,9 +38,10 @@ pub fn fits(class: &Class, candidate: &Candidate, map: &MethodMap) -> bool {
     let descriptor = class.methods[candidate.index].descriptor;
     let old = candidate.code.len() as usize;
     // Below 32 KB every goto and branch reaches, whether the method is huge already or not.
-    let limit = match candidate.code.len() > HUGE_METHOD_LIMIT {
-        true => i16::MAX as usize,
-        false => HUGE_METHOD_LIMIT as usize,
+    let limit = if candidate.code.len() > HUGE_METHOD_LIMIT {
+        i16::MAX as usize
+    } else {
+        HUGE_METHOD_LIMIT as usize
     };
     old + growth(candidate, map) <= limit
         && candidate.code.max_locals <= FEW_LOCALS

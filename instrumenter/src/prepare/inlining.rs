@@ -76,9 +76,10 @@ pub fn keep<'a>(
             candidate.one_end = one_end(map);
         };
         exchange(candidate, map);
-        match limits_passed(position, candidate, map) < guided {
-            true => candidate.guided = false,
-            false => exchange(candidate, map),
+        if limits_passed(position, candidate, map) < guided {
+            candidate.guided = false
+        } else {
+            exchange(candidate, map)
         }
     }
 }

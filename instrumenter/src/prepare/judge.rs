@@ -107,9 +107,10 @@ pub fn judge<'a>(
     if numbered.dag.num_paths() < 2 && !one_path_too {
         return Ok(Verdict::Trivial);
     }
-    let frames = match options.probes.change_code() {
-        true => read_frames(class, &code, marks)?,
-        false => None,
+    let frames = if options.probes.change_code() {
+        read_frames(class, &code, marks)?
+    } else {
+        None
     };
     let unframed = || {
         let mut starts = cfg.blocks.iter().map(|b| b.start);

@@ -167,9 +167,10 @@ impl StructuralCode {
         };
         asm.push_id(method.first_counter.plus(slots.first).0)?; // … slot
         asm.iload(register); // … slot path
-        let callee = match slots.dense {
-            true => ShimMethod::StructuralPath,
-            false => ShimMethod::StructuralHashed,
+        let callee = if slots.dense {
+            ShimMethod::StructuralPath
+        } else {
+            ShimMethod::StructuralHashed
         };
         asm.call_shim(callee) // …
     }

@@ -685,9 +685,10 @@ impl Writer<'_, '_, '_, '_> {
             entry: entry_frame,
             frames: own,
         };
-        match frames::write_with_locals(frames, &added, places, &layout.exact, scratch, self.out)? {
-            true => Ok(true),
-            false => Err(RewriteError::TooManyLocals),
+        if frames::write_with_locals(frames, &added, places, &layout.exact, scratch, self.out)? {
+            Ok(true)
+        } else {
+            Err(RewriteError::TooManyLocals)
         }
     }
 }

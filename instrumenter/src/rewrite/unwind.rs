@@ -69,9 +69,10 @@ pub fn covered(
         from: Some(call),
         ..ALL
     };
-    Ok(match keeps_this {
-        true => vec![before, after],
-        false => vec![after],
+    Ok(if keeps_this {
+        vec![before, after]
+    } else {
+        vec![after]
     })
 }
 

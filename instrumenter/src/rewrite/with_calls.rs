@@ -28,9 +28,10 @@ impl Writer<'_, '_, '_, '_> {
         let MethodInput {
             class, method, code, ..
         } = *self.input;
-        match self.sees_calls() || self.counts_cuts() {
-            true => covered(class, method, code, self.input.frames),
-            false => Ok(Vec::new()),
+        if self.sees_calls() || self.counts_cuts() {
+            covered(class, method, code, self.input.frames)
+        } else {
+            Ok(Vec::new())
         }
     }
 

@@ -232,9 +232,10 @@ impl Walk<'_> {
         let byte = |i: u32| code[(pc + i) as usize];
         let mut slot = |slot: u16, stack: &mut Vec<Value>, load: bool| {
             assert!((self.slot..self.new.max_locals).contains(&slot), "slot {slot}");
-            match load {
-                true => stack.push(*locals.get(&slot).expect("assigned before it is read")),
-                false => drop(locals.insert(slot, stack.pop().unwrap())),
+            if load {
+                stack.push(*locals.get(&slot).expect("assigned before it is read"))
+            } else {
+                locals.insert(slot, stack.pop().unwrap());
             }
         };
         match byte(0) {

@@ -62,10 +62,11 @@ pub fn instrument(
 }
 
 fn run_by_shim(settings: &Settings, name: &str) -> bool {
-    let prefixes = match settings.options.has_events_of_jvm() {
+    let prefixes = if settings.options.has_events_of_jvm() {
         // There are no probes, so there is only the shim.
-        true => &RUN_BY_SHIM[..1],
-        false => RUN_BY_SHIM,
+        &RUN_BY_SHIM[..1]
+    } else {
+        RUN_BY_SHIM
     };
     prefixes.iter().any(|prefix| name.starts_with(prefix))
 }

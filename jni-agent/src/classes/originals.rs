@@ -160,9 +160,10 @@ impl Originals {
         let mut recovered = recovered.ok().and_then(Result::ok).unwrap_or_default();
         for method in new {
             let of = recovered.get_mut(method).map(std::mem::take).unwrap_or_default();
-            let of = match ran(method) {
-                true => Recovered::Full(of),
-                false => Recovered::Marks(of.marks()),
+            let of = if ran(method) {
+                Recovered::Full(of)
+            } else {
+                Recovered::Marks(of.marks())
             };
             found.methods.insert(method, of);
         }

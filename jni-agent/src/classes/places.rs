@@ -64,9 +64,10 @@ impl CodePlaces for Registry {
         };
         if let Some(length) = old_code {
             // Probes only ever add to it.
-            return match length == methods[position].code_length {
-                true => Places::Same,
-                false => Places::Unknown,
+            return if length == methods[position].code_length {
+                Places::Same
+            } else {
+                Places::Unknown
             };
         }
         let silent = self.silenced.of(entry.ids);

@@ -331,9 +331,12 @@ impl Registry {
     pub fn adopt(&self, unit: &str, map: Profile, make_room: impl Fn(u32) -> bool) -> Result<Bases, NoIds> {
         let _alone = lock(&self.making_room);
         let covers = map.run.probe == ProbeKind::Coverage.name();
-        let slots = |class: &ClassProfile| match covers {
-            true => Slots::Coverage(Arc::new(ClassCoverage::of_map(&class.map))),
-            false => Slots::paths(&class.map),
+        let slots = |class: &ClassProfile| {
+            if covers {
+                Slots::Coverage(Arc::new(ClassCoverage::of_map(&class.map)))
+            } else {
+                Slots::paths(&class.map)
+            }
         };
         let slots: Vec<Slots> = map.classes.iter().map(slots).collect();
         if covers {

@@ -197,10 +197,8 @@ impl Account {
     /// May that many classes get their probes back and lose them again, with so many seconds of counting
     /// between? By the time that has really passed.
     pub fn allows(&self, now: Instant, classes: usize, counting: f64) -> bool {
-        let average = |spent: f64, number: f64, assumed: f64| match number > 0.0 {
-            true => spent / number,
-            false => assumed,
-        };
+        let average =
+            |spent: f64, number: f64, assumed: f64| if number > 0.0 { spent / number } else { assumed };
         let call = average(self.pauses, f64::from(self.calls), CALL);
         let class = average(self.compiling, self.classes as f64, CLASS);
         let price = 2.0 * (call + (class + SLOW) * classes as f64) + counting;

@@ -186,9 +186,10 @@ impl Ledger {
 
     /// A method was looked at: are its shares known, and do they not move?
     pub fn steady(&mut self, method: MethodId, steady: bool) {
-        match steady {
-            true => self.steady.insert(method),
-            false => self.steady.remove(&method),
+        if steady {
+            self.steady.insert(method)
+        } else {
+            self.steady.remove(&method)
         };
     }
 

@@ -179,9 +179,10 @@ impl Controller {
         self.put_back(jni, &now)?;
         self.account.look(lock(&self.ledger).totals_mut());
         self.last = now;
-        self.between = match busy {
-            true => LOOK,
-            false => (self.between + self.between / 4).min(LAZY_LOOK),
+        self.between = if busy {
+            LOOK
+        } else {
+            (self.between + self.between / 4).min(LAZY_LOOK)
         };
         self.next_look = match self.rearm {
             Some(fixed) => begin + self.between.min(fixed),
@@ -348,9 +349,10 @@ impl Controller {
                     state.silent[hot.position] = true;
                 }
                 // What did not change since the last time need not be looked at so soon again.
-                state.pause = match changed {
-                    true => FIRST_PAUSE,
-                    false => (state.pause * 2).min(LONGEST_PAUSE),
+                state.pause = if changed {
+                    FIRST_PAUSE
+                } else {
+                    (state.pause * 2).min(LONGEST_PAUSE)
                 };
                 state.weight = candidate.rate + others;
                 state.since = now.at;
@@ -507,9 +509,10 @@ impl Controller {
         totals.longest_pause = totals.longest_pause.max(longest);
         totals.pauses += all;
         totals.failed += done.failed as u64;
-        match rearmed {
-            true => totals.rearmed += done.classes as u64,
-            false => totals.retired += done.classes as u64,
+        if rearmed {
+            totals.rearmed += done.classes as u64
+        } else {
+            totals.retired += done.classes as u64
         }
     }
 }

@@ -85,9 +85,10 @@ impl Watch {
     /// Path ends per second of each path. Over the last window, if there is one: what was before may not have
     /// been compiled.
     pub fn rates(&self, now: Instant, counts: &PathCounts) -> Rates {
-        let (at, from) = match now > self.middle {
-            true => (self.middle, &self.at_middle),
-            false => (self.begin, &self.start),
+        let (at, from) = if now > self.middle {
+            (self.middle, &self.at_middle)
+        } else {
+            (self.begin, &self.start)
         };
         let seconds = (now - at).as_secs_f64().max(1e-6);
         let rate = |(path, count): (u64, u64)| (path, count as f64 / seconds);

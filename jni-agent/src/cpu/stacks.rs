@@ -266,9 +266,10 @@ impl Stacks {
         if let Some(&number) = self.by_name.get(&frame) {
             return number;
         }
-        let frame = match self.frames.len() < METHODS {
-            true => frame,
-            false => CpuFrame::other(OTHER),
+        let frame = if self.frames.len() < METHODS {
+            frame
+        } else {
+            CpuFrame::other(OTHER)
         };
         let next = self.frames.len() as u32;
         *self.by_name.entry(frame).or_insert_with_key(|frame| {

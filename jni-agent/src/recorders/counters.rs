@@ -71,9 +71,10 @@ impl Counters {
         } = reading;
         let (mut counts, open) = exact_counts(host, settings, shim, jni, under_way == UnderWay::Open)?;
         counts.without_died = under_way == UnderWay::Nothing;
-        let cut = match settings.ahead {
-            true => host.registry.outputs.count_cut_paths(),
-            false => settings.options.counts_cut_paths(),
+        let cut = if settings.ahead {
+            host.registry.outputs.count_cut_paths()
+        } else {
+            settings.options.counts_cut_paths()
         };
         let cut = if cut { CutPaths::Count } else { CutPaths::Skip };
         run.facts.set(facts::CUT_PATHS, cut.name());

@@ -188,17 +188,19 @@ impl OnTick for Ticks {
         let (events, jvmti) = (&recording.method_events, self.host.jvmti);
         let options = &self.settings.options;
         let of_jvm = options.has_events_of_jvm();
-        match of_jvm {
-            true => events.begin(jvmti, number, options.has_steps_of_jvm())?,
-            false => shim.set_burst(jni, number)?,
+        if of_jvm {
+            events.begin(jvmti, number, options.has_steps_of_jvm())?
+        } else {
+            shim.set_burst(jni, number)?
         }
         lock(&self.events.bursts).number += 1;
         let begun = Instant::now();
         signal.nap(self.length);
         let took = begun.elapsed();
-        match of_jvm {
-            true => events.end(jvmti),
-            false => shim.set_burst(jni, 0)?,
+        if of_jvm {
+            events.end(jvmti)
+        } else {
+            shim.set_burst(jni, 0)?
         }
         lock(&self.events.bursts).lasted += took;
         Ok(())

@@ -22,9 +22,10 @@ pub struct Safepoint {
 
 impl Recorder for Safepoint {
     fn prepare(&self, host: &Host, _: Jni<'_>, _: &mut Settings) -> Result<(), BeginError> {
-        match host.granted.frames {
-            true => Ok(()),
-            false => Err(BeginError::NeedsStartUp),
+        if host.granted.frames {
+            Ok(())
+        } else {
+            Err(BeginError::NeedsStartUp)
         }
     }
 

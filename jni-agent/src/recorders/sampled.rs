@@ -26,13 +26,14 @@ pub struct Sampled {
 impl Recorder for Sampled {
     fn check(&self, shim: &Shim, settings: &Settings) -> Result<(), BeginError> {
         let (needed, room) = (settings.window(), shim.ring_entries());
-        match needed <= room {
-            true => Ok(()),
-            false => Err(BeginError::Window {
+        if needed <= room {
+            Ok(())
+        } else {
+            Err(BeginError::Window {
                 schedule: settings.options.sampling.schedule.to_string(),
                 needed,
                 room,
-            }),
+            })
         }
     }
 

@@ -81,9 +81,12 @@ impl Marks {
         let by_others = more.by_others && mark.operations == 0;
         let test = tests.entry(mark.name).or_default();
         let first = test.times == 0;
-        let sum = |sum: Option<u64>, more: Option<u64>| match first {
-            true => more,
-            false => sum.zip(more).map(|(a, b)| a.saturating_add(b)),
+        let sum = |sum: Option<u64>, more: Option<u64>| {
+            if first {
+                more
+            } else {
+                sum.zip(more).map(|(a, b)| a.saturating_add(b))
+            }
         };
         test.allocated = sum(test.allocated, mark.allocated);
         test.nanos = sum(test.nanos, nanos);

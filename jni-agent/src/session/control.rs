@@ -120,9 +120,10 @@ fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result
 /// Contexts of a running program come from bursts, unless the options say otherwise: of the JVM's own events
 /// where it gives them, which it does only to who asks as it starts.
 fn bursts_unless_told(agent: &Agent, options: &mut ProfileOptions) {
-    let events = match agent.host.granted.method_events {
-        true => BurstEvents::Jvm,
-        false => BurstEvents::Probes,
+    let events = if agent.host.granted.method_events {
+        BurstEvents::Jvm
+    } else {
+        BurstEvents::Probes
     };
     if options.take_bursts_unless_told(events) {
         info!(
@@ -158,12 +159,11 @@ fn start(
         yes: draw.is_drawn(SystemTime::now()),
         command,
     };
-    let begun = match control.drawn.yes {
-        true => begin(agent, jni, control, options.clone())?,
-        false => {
-            info!("this host is not one of those that are drawn now: nothing is recorded");
-            vec![("drawn", false.to_string())]
-        }
+    let begun = if control.drawn.yes {
+        begin(agent, jni, control, options.clone())?
+    } else {
+        info!("this host is not one of those that are drawn now: nothing is recorded");
+        vec![("drawn", false.to_string())]
     };
     if draw.of.get() > 1
         && let Err(e) = watch(agent, draw, options, command)

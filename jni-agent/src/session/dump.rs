@@ -61,10 +61,7 @@ pub fn dump(
         Some(file) => file.to_owned(),
         None => file_name(settings)?,
     };
-    let under_way = match with_open {
-        true => UnderWay::Open,
-        false => UnderWay::Died,
-    };
+    let under_way = if with_open { UnderWay::Open } else { UnderWay::Died };
     let profile = totals(agent, jni, control, under_way)?;
     save(agent, profile, unmatched.as_ref(), &file)?;
     Ok(file)

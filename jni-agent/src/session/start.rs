@@ -78,9 +78,10 @@ impl Agent {
             _ => new,
         };
         control.recorder = Some(Arc::clone(&recorder));
-        let trace = match settings.records() {
-            true => Some(self.trace(control, &settings)?),
-            false => None,
+        let trace = if settings.records() {
+            Some(self.trace(control, &settings)?)
+        } else {
+            None
         };
         control.trace = trace.clone();
         let begin = Begin {
@@ -89,9 +90,10 @@ impl Agent {
             trace,
         };
         recorder.begin(&self.host, begin)?;
-        let done = match settings.ahead || !settings.instruments() {
-            true => Restored::default(),
-            false => self.instrument(jni, &settings)?,
+        let done = if settings.ahead || !settings.instruments() {
+            Restored::default()
+        } else {
+            self.instrument(jni, &settings)?
         };
         self.recording.streams.settled();
         control.clock = settings
@@ -176,15 +178,16 @@ impl Agent {
         }
         self.host.registry.silenced.clear();
         let names = self.host.registry.names();
-        let restored = match unchanged {
-            true => Restored::default(),
-            false => retransform(
+        let restored = if unchanged {
+            Restored::default()
+        } else {
+            retransform(
                 self.host.jvmti,
                 jni,
                 &self.host.registry,
                 |name| names.contains(name),
                 |_| (),
-            ),
+            )
         };
         if let Err(e) = self.host.jvmti.notify(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false) {
             warning!("the class file load hook stays on: {e}");

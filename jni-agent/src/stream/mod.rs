@@ -98,9 +98,10 @@ impl Recording {
                 self.find_before(host, jni, block);
             }
             let interval = f64::from(self.alloc_interval.load(Ordering::Relaxed));
-            let bytes = match interval > 0.0 {
-                true => (size as f64 / -(-(size as f64) / interval).exp_m1()).round() as u64,
-                false => size,
+            let bytes = if interval > 0.0 {
+                (size as f64 / -(-(size as f64) / interval).exp_m1()).round() as u64
+            } else {
+                size
             };
             self.streams.charge(block, bytes);
         }

@@ -57,9 +57,10 @@ impl Walker {
     pub fn stack(&self, host: &Host, jni: Jni<'_>, thread: ThreadRef, begins: MethodId) -> Option<Vec<u64>> {
         let settings = host.active()?;
         let filter = &settings.instrumenter.options().filter;
-        let look_up = match settings.options.has_events_of_jvm() {
-            true => resolve_name,
-            false => resolve,
+        let look_up = if settings.options.has_events_of_jvm() {
+            resolve_name
+        } else {
+            resolve
         };
         let frames = self.frames(host, thread)?;
         let found = frames.iter().filter_map(|frame| {

@@ -68,9 +68,10 @@ struct Awake {
 /// counting when the limit was lifted may have written what was left of the window over it. Where the last
 /// span's lifted limit still stood, it was left alone: it counted on from there.
 fn ended(before: i32, now: i32) -> u64 {
-    let lifted = match before <= LIFTED && now > LIFTED {
-        true => i32::MAX,
-        false => before,
+    let lifted = if before <= LIFTED && now > LIFTED {
+        i32::MAX
+    } else {
+        before
     };
     lifted.saturating_sub(now).max(0) as u64
 }
@@ -317,9 +318,10 @@ impl Windows {
                     Switches::at_first(window, graph.is_dense())
                 };
                 switches.set(graph.slot(), state);
-                match silent {
-                    true => graph.disarm(blocks, left, now),
-                    false => graph.arm(blocks, now),
+                if silent {
+                    graph.disarm(blocks, left, now)
+                } else {
+                    graph.arm(blocks, now)
                 }
             }
         }

@@ -248,9 +248,10 @@ impl ThreadBlock {
     /// Where the buffer ends, whatever the header says.
     fn end(self) -> u64 {
         let buffer = self.slot(layout::BUFFER).load(Ordering::Relaxed);
-        let words = match self.is_small() {
-            true => ThreadBlocks::SMALL_BUFFER_WORDS,
-            false => ThreadBlocks::BUFFER_WORDS as usize,
+        let words = if self.is_small() {
+            ThreadBlocks::SMALL_BUFFER_WORDS
+        } else {
+            ThreadBlocks::BUFFER_WORDS as usize
         };
         buffer + 8 * words as u64
     }

@@ -90,9 +90,10 @@ fn root() -> PathBuf {
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder of sources").flatten() {
         let path = entry.path();
-        match path.is_dir() {
-            true => sources(&path, found),
-            false => found.extend(path.extension().is_some_and(|e| e == "rs").then_some(path)),
+        if path.is_dir() {
+            sources(&path, found)
+        } else {
+            found.extend(path.extension().is_some_and(|e| e == "rs").then_some(path))
         }
     }
 }
@@ -225,9 +226,10 @@ fn architecture_shows_the_arrows() {
     let text = std::fs::read_to_string(file).expect("ARCHITECTURE.md");
     for (room, uses) in ROOMS {
         let uses: Vec<String> = uses.iter().map(|name| format!("`{name}`")).collect();
-        let uses = match uses.is_empty() {
-            true => "–".to_owned(),
-            false => uses.join(", "),
+        let uses = if uses.is_empty() {
+            "–".to_owned()
+        } else {
+            uses.join(", ")
         };
         let begins = format!("| `{room}` |");
         let ends = format!("| {uses} |");

@@ -316,9 +316,10 @@ impl<G: FlowGraph> Mapper<'_, G> {
     ) -> bool {
         let restarts = kind == StartKind::Header;
         let mut starts = self.dag.starts().iter();
-        let start = match restarts {
-            true => self.dag.restart(block),
-            false => starts.find(|s| s.kind == kind && s.block == block),
+        let start = if restarts {
+            self.dag.restart(block)
+        } else {
+            starts.find(|s| s.kind == kind && s.block == block)
         };
         let Some(start) = start else { return false };
         let mut register = start.value;

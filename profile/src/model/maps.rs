@@ -37,9 +37,10 @@ struct Stream {
 impl Stream {
     /// Ends a record, and the section if it has grown large enough.
     fn end(&mut self, tag: Tag) -> Result<(), WriteError> {
-        match self.plain.bytes.len() >= SECTION_TARGET {
-            true => self.flush(tag),
-            false => Ok(()),
+        if self.plain.bytes.len() >= SECTION_TARGET {
+            self.flush(tag)
+        } else {
+            Ok(())
         }
     }
 

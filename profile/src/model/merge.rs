@@ -143,9 +143,10 @@ pub(crate) fn place(
     let same = |m: &MethodMap| (&m.name, &m.descriptor) == (&wanted.name, &wanted.descriptor);
     let methods = &classes[class].map.methods;
     // Mostly they are where they were.
-    let method = match methods.get(method).is_some_and(same) {
-        true => method,
-        false => methods.iter().position(same)?,
+    let method = if methods.get(method).is_some_and(same) {
+        method
+    } else {
+        methods.iter().position(same)?
     };
     Some((class, method))
 }

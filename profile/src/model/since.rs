@@ -15,9 +15,10 @@ impl Profile {
     #[must_use]
     pub fn since(&self, earlier: &Profile) -> Profile {
         let nothing = Profile::default();
-        let earlier = match self.run.seconds < earlier.run.seconds {
-            true => &nothing,
-            false => earlier,
+        let earlier = if self.run.seconds < earlier.run.seconds {
+            &nothing
+        } else {
+            earlier
         };
         Profile {
             run: RunInfo {
@@ -74,13 +75,19 @@ fn counts_since(
     if !as_before && !same_paths(map, before) {
         return now.clone();
     }
-    let number = |number: u64| match as_before {
-        true => Some(number),
-        false => translate(before, map, number).ok(),
+    let number = |number: u64| {
+        if as_before {
+            Some(number)
+        } else {
+            translate(before, map, number).ok()
+        }
     };
-    let partial = |block: u32, number: u64| match as_before {
-        true => Some(number),
-        false => translate_partial(before, map, block, number).ok(),
+    let partial = |block: u32, number: u64| {
+        if as_before {
+            Some(number)
+        } else {
+            translate_partial(before, map, block, number).ok()
+        }
     };
     let mut since = now.clone();
     for (&path, &count) in &then.paths {

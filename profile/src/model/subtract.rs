@@ -138,9 +138,10 @@ impl Profile {
 fn sorted(profile: &Profile) -> Result<Cow<'_, Profile>, MergeError> {
     let classes = &profile.classes;
     let in_order = classes.is_sorted_by(|a, b| (&a.map.name, a.map.sha256) < (&b.map.name, b.map.sha256));
-    Ok(match in_order {
-        true => Cow::Borrowed(profile),
-        false => Cow::Owned(merge([profile])?),
+    Ok(if in_order {
+        Cow::Borrowed(profile)
+    } else {
+        Cow::Owned(merge([profile])?)
     })
 }
 
@@ -186,17 +187,19 @@ pub(crate) fn take_off(
         source,
     };
     for (&number, &times) in &then.paths {
-        let number = match same {
-            true => number,
-            false => translate(before, map, number).map_err(failed)?,
+        let number = if same {
+            number
+        } else {
+            translate(before, map, number).map_err(failed)?
         };
         let left = counts.paths.get_mut(&number);
         less(left, times).ok_or_else(|| fell(class, map))?;
     }
     for (&(block, number), &times) in &then.partial {
-        let number = match same {
-            true => number,
-            false => translate_partial(before, map, block, number).map_err(failed)?,
+        let number = if same {
+            number
+        } else {
+            translate_partial(before, map, block, number).map_err(failed)?
         };
         let left = counts.partial.get_mut(&(block, number));
         less(left, times).ok_or_else(|| fell(class, map))?;

@@ -53,9 +53,12 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         set: |o, value| Ok(o.probe = value.parse()?),
         get: |o| Some(o.probe.to_string()),
         // What `auto` stands for depends on other options.
-        mark: Some(|o| match o.retires() && !o.is_structural() {
-            true => Probe::Auto.to_string(),
-            false => o.probe_in_use().to_string(),
+        mark: Some(|o| {
+            if o.retires() && !o.is_structural() {
+                Probe::Auto.to_string()
+            } else {
+                o.probe_in_use().to_string()
+            }
         }),
         ..OptionEntry::PLAIN
     },

@@ -391,9 +391,10 @@ mod tests {
             for given in values {
                 let choices = set(name, given).unwrap();
                 for entry in RESEARCH_ENTRIES {
-                    let expected = match entry.name == name {
-                        true => Some((*given).to_owned()),
-                        false => value(SubpathChoices::default(), entry),
+                    let expected = if entry.name == name {
+                        Some((*given).to_owned())
+                    } else {
+                        value(SubpathChoices::default(), entry)
                     };
                     assert_eq!(value(choices, entry), expected, "{name}={given}: {}", entry.name);
                 }

@@ -620,9 +620,10 @@ fn pairs_of(text: &str) -> Vec<(&str, &str)> {
 /// The options of a text as what takes an option reads them.
 fn read(option: &OptionEntry, text: &str) -> ProfileOptions {
     let pairs = pairs_of(text);
-    let read = match option.is_recorded() {
-        true => ProfileOptions::from_pairs(&pairs),
-        false => ProfileOptions::for_replay(&pairs),
+    let read = if option.is_recorded() {
+        ProfileOptions::from_pairs(&pairs)
+    } else {
+        ProfileOptions::for_replay(&pairs)
     };
     read.unwrap_or_else(|e| panic!("{text}: {e}"))
 }

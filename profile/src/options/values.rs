@@ -290,9 +290,10 @@ impl Share {
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Such that it is read back to the same.
-        match self.0 < 0.001 {
-            true => write!(f, "{:e}", self.0),
-            false => write!(f, "{}", self.0),
+        if self.0 < 0.001 {
+            write!(f, "{:e}", self.0)
+        } else {
+            write!(f, "{}", self.0)
         }
     }
 }

@@ -64,9 +64,10 @@ impl Key {
     /// The key of these bytes (RFC 2104).
     pub(super) fn of(key: &[u8]) -> Key {
         let mut block = [0u8; 64];
-        match key.len() <= block.len() {
-            true => block[..key.len()].copy_from_slice(key),
-            false => block[..32].copy_from_slice(&Sha256::digest(key)),
+        if key.len() <= block.len() {
+            block[..key.len()].copy_from_slice(key)
+        } else {
+            block[..32].copy_from_slice(&Sha256::digest(key))
         }
         let padded = |pad: u8| Sha256::new_with_prefix(block.map(|byte| byte ^ pad));
         Key {

@@ -192,9 +192,10 @@ impl<'p> ContextsView<'p> {
             }
         });
         let parts: Vec<String> = start.into_iter().chain(steps).collect();
-        Some(match parts.is_empty() {
-            true => "straight".to_owned(),
-            false => parts.join(", "),
+        Some(if parts.is_empty() {
+            "straight".to_owned()
+        } else {
+            parts.join(", ")
         })
     }
 
@@ -297,12 +298,11 @@ impl<'p> ContextsView<'p> {
                 let taken = taken.map_or("bursts".to_owned(), |n| {
                     format!("{} of them, a thread each", words::thousands(n))
                 });
-                let error = match self.has_intervals() {
-                    true => {
-                        "Intervals tell of chance: where a share would lie, 95 times of 100, had bursts fallen at other \
-                         times. Parts of the run weigh by the time that they take; what that changes is not known."
-                    }
-                    false => "How far off these are is not known: there were too few bursts.",
+                let error = if self.has_intervals() {
+                    "Intervals tell of chance: where a share would lie, 95 times of 100, had bursts fallen at other \
+                     times. Parts of the run weigh by the time that they take; what that changes is not known."
+                } else {
+                    "How far off these are is not known: there were too few bursts."
                 };
                 format!(
                     " Only bursts were counted ({bursts}; {taken}): numbers are of {unit} within them, and shares are \

@@ -87,17 +87,19 @@ fn lines(view: &ContextsView, top: usize) -> Vec<String> {
 }
 
 fn indent(level: u32) -> String {
-    match level > DEEPEST {
-        true => format!("{}»{} ", "  ".repeat(DEEPEST as usize), level),
-        false => "  ".repeat(level as usize),
+    if level > DEEPEST {
+        format!("{}»{} ", "  ".repeat(DEEPEST as usize), level)
+    } else {
+        "  ".repeat(level as usize)
     }
 }
 
 /// What stands in the column of intervals, which is there if there are any.
 fn interval_column(view: &ContextsView, text: &str) -> String {
-    match view.has_intervals() {
-        true => format!(" {text:>WIDE$}"),
-        false => String::new(),
+    if view.has_intervals() {
+        format!(" {text:>WIDE$}")
+    } else {
+        String::new()
     }
 }
 

@@ -94,9 +94,10 @@ impl MethodCoverage {
             None => "entry".to_owned(),
         };
         let (first, last) = (line(path.blocks.first()), line(path.blocks.last()));
-        match decisions.is_empty() {
-            true => format!("{first} to {last}"),
-            false => format!("{first}: {}, to {last}", decisions.join(" · ")),
+        if decisions.is_empty() {
+            format!("{first} to {last}")
+        } else {
+            format!("{first}: {}, to {last}", decisions.join(" · "))
         }
     }
 }

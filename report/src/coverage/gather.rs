@@ -82,9 +82,10 @@ impl Coverage {
             }
         }
         let of_method = |method: &MethodCoverage| homes.get(method.class()).cloned().unwrap_or_default();
-        let all: Vec<_> = match homes.is_empty() {
-            true => return,
-            false => self.methods.iter().map(of_method).collect(),
+        let all: Vec<_> = if homes.is_empty() {
+            return;
+        } else {
+            self.methods.iter().map(of_method).collect()
         };
         for (method, lines) in self.methods.iter_mut().zip(all) {
             method.elsewhere = lines;
@@ -284,12 +285,13 @@ impl Gathering {
             }
         }
         let mut method = MethodCoverage {
-            paths: match self.coverage.has_paths {
-                true => Ratio {
+            paths: if self.coverage.has_paths {
+                Ratio {
                     covered,
                     total: map.num_paths(),
-                },
-                false => Ratio::default(),
+                }
+            } else {
+                Ratio::default()
             },
             has_paths: self.coverage.has_paths,
             class: class.clone(),

@@ -280,9 +280,10 @@ impl MethodCoverage {
     pub(super) fn label(&self, outcome: &OutcomeCoverage) -> String {
         let label = |&edge: &EdgeRef| self.decisions.outcome_or_label(self.map(), edge);
         let labels: Vec<String> = outcome.edges.iter().map(label).collect();
-        match labels.is_empty() {
-            true => "default".to_owned(),
-            false => labels.join(", ").replace(", case ", ", "),
+        if labels.is_empty() {
+            "default".to_owned()
+        } else {
+            labels.join(", ").replace(", case ", ", ")
         }
     }
 

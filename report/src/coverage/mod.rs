@@ -349,9 +349,10 @@ impl MethodCoverage {
 
     /// The nearest path that did not run, if there is one.
     pub fn nearest(&self) -> Option<Nearest> {
-        match self.has_paths {
-            true => nearest(self.map(), &self.counts),
-            false => None,
+        if self.has_paths {
+            nearest(self.map(), &self.counts)
+        } else {
+            None
         }
     }
 

@@ -42,9 +42,10 @@ fn classes(coverage: &Coverage) -> BTreeMap<&str, Class<'_>> {
         class.methods += 1;
         let lines = method.lines();
         class.lines.extend(lines.keys());
-        match method.ran() {
-            true => class.live.extend(lines.keys()),
-            false => class.dead.push(name(method)),
+        if method.ran() {
+            class.live.extend(lines.keys())
+        } else {
+            class.dead.push(name(method))
         }
     }
     classes.retain(|_, class| !class.dead.is_empty());
@@ -73,9 +74,10 @@ fn write(coverage: &Coverage, top: usize, page: &mut Page) {
             of(class.dead_lines(), class.lines.len()),
             of(class.dead.len(), class.methods)
         );
-        let methods = match class.dead.len() == class.methods {
-            true => String::new(),
-            false => format!(": {}", class.dead.join(", ")),
+        let methods = if class.dead.len() == class.methods {
+            String::new()
+        } else {
+            format!(": {}", class.dead.join(", "))
         };
         let width = WIDTH.saturating_sub(numbers.chars().count());
         let text = elide(&format!("{}{methods}", words::dotted(name)), width);

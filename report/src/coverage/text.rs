@@ -21,9 +21,10 @@ pub(super) fn write(coverage: &Coverage, top: usize, color: bool) -> String {
 /// All of it, at most `top` methods.
 pub(super) fn all(page: &mut Page, coverage: &Coverage, top: usize) {
     sums(page, coverage);
-    match coverage.has_paths() {
-        true => lacking_paths(page, coverage, top),
-        false => marks::lacking_outcomes(page, coverage, top),
+    if coverage.has_paths() {
+        lacking_paths(page, coverage, top)
+    } else {
+        marks::lacking_outcomes(page, coverage, top)
     }
     criteria::lacking(page, coverage, top);
     notes(page, coverage);

@@ -40,13 +40,14 @@ pub(super) fn export(cpu: &CpuView, view: &View) -> Option<Export> {
             .collect(),
         ..Export::default()
     };
-    match is_split {
-        true => export.notes.push(TIME_OF_PATHS.to_owned()),
-        false => export.values.push(Value {
+    if is_split {
+        export.notes.push(TIME_OF_PATHS.to_owned())
+    } else {
+        export.values.push(Value {
             name: "samples",
             unit: Unit::Count,
             sampled_ns: sampled_ns(view),
-        }),
+        })
     }
     let frames = frames(cpu, &mut export);
     let ways = ways(&PathFrames::of(view), &splits, &mut export);

@@ -105,9 +105,10 @@ impl Flow {
         for start in 0..self.successors.len() {
             // What another part of the graph leads to can always be made longer at the front, but for rounds.
             let from_elsewhere = |&before: &usize| component[before] != component[start];
-            let within = match self.predecessors[start].iter().any(from_elsewhere) {
-                true => Some(&component[..]),
-                false => None,
+            let within = if self.predecessors[start].iter().any(from_elsewhere) {
+                Some(&component[..])
+            } else {
+                None
             };
             search.from(start, within)?;
         }

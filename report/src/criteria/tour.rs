@@ -195,14 +195,13 @@ impl<'m> Tours<'m> {
                 Some((state, end)) => {
                     let goes_on = matches!(piece.start, StartKind::Header | StartKind::Cut)
                         && *end == Some(piece.first);
-                    match goes_on {
+                    if goes_on {
                         // It begins with the block at which the path before it ended.
-                        true => {
-                            let again = usize::from(self.flow.entered(piece.first).is_some());
-                            let state = state.clone();
-                            self.walk(&piece.nodes[again..], state, false)
-                        }
-                        false => Vec::new(),
+                        let again = usize::from(self.flow.entered(piece.first).is_some());
+                        let state = state.clone();
+                        self.walk(&piece.nodes[again..], state, false)
+                    } else {
+                        Vec::new()
                     }
                 }
             };

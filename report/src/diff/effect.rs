@@ -192,9 +192,10 @@ impl Costs {
                 to.zip(shares.into_iter().map(|p| p * (1.0 - LEAK))).collect()
             })
             .collect();
-        match count <= EXACT_BLOCKS {
-            true => solve(&rows, own),
-            false => sweep(&rows, own),
+        if count <= EXACT_BLOCKS {
+            solve(&rows, own)
+        } else {
+            sweep(&rows, own)
         }
     }
 }

@@ -82,9 +82,12 @@ fn details(change: &MethodChange, sources: &crate::DiffSources) -> String {
     }
     for branch in change.branches.iter().take(MOST_ROWS) {
         let what = branch.condition.clone().unwrap_or_default();
-        let share = |which: usize, is_there: bool| match is_there {
-            true => odds(branch.probability[which]),
-            false => "not there".to_owned(),
+        let share = |which: usize, is_there: bool| {
+            if is_there {
+                odds(branch.probability[which])
+            } else {
+                "not there".to_owned()
+            }
         };
         let _ = writeln!(
             out,

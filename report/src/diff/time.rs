@@ -705,8 +705,9 @@ fn of_paths(side: &Side) -> Division {
             count: *count,
         })
         .collect();
-    match side.readings {
-        true => Division::of_readings(side.map.num_blocks(), &ways),
-        false => Division::new(side.map.num_blocks(), &ways, &side.known_blocks),
+    if side.readings {
+        Division::of_readings(side.map.num_blocks(), &ways)
+    } else {
+        Division::new(side.map.num_blocks(), &ways, &side.known_blocks)
     }
 }

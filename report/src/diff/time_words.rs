@@ -22,21 +22,23 @@ const PATHS: usize = 3;
 
 /// `+12.0 % of the CPU time (+8.1 % to +16.0 %)`.
 pub(super) fn share(time: &TimeChange) -> String {
-    match time.is_distinct() {
-        true => format!(
+    if time.is_distinct() {
+        format!(
             "{} of the CPU time ({})",
             signed_percent(time.share),
             bounds(time)
-        ),
-        false => format!("CPU time: {ALIKE}"),
+        )
+    } else {
+        format!("CPU time: {ALIKE}")
     }
 }
 
 /// The same for a column.
 pub(super) fn brief(time: &TimeChange) -> String {
-    match time.is_distinct() {
-        true => format!("{} ({})", signed_percent(time.share), bounds(time)),
-        false => ALIKE.to_owned(),
+    if time.is_distinct() {
+        format!("{} ({})", signed_percent(time.share), bounds(time))
+    } else {
+        ALIKE.to_owned()
     }
 }
 
@@ -93,9 +95,10 @@ impl TimeDiff {
             Some(_) => "CPU time for the same work",
             None => "CPU time",
         };
-        let became = match self.is_distinct {
-            true => grew(before, after),
-            false => "did not change measurably".to_owned(),
+        let became = if self.is_distinct {
+            grew(before, after)
+        } else {
+            "did not change measurably".to_owned()
         };
         let mut out = format!("{what} {became}: {}.", both(self.same_work));
         match self.scale {

@@ -89,9 +89,10 @@ impl Value {
 
     /// Its name for stores: some refuse a hyphen.
     pub fn stored_name(self) -> Cow<'static, str> {
-        match self.name.contains('-') {
-            true => self.name.replace('-', "_").into(),
-            false => self.name.into(),
+        if self.name.contains('-') {
+            self.name.replace('-', "_").into()
+        } else {
+            self.name.into()
         }
     }
 
@@ -309,9 +310,10 @@ pub(crate) fn of(view: &View, options: &ReportOptions) -> Result<Export, ReportE
 fn nothing(view: &View) -> ReportError {
     let kinds = SECTIONS.iter().filter(|kind| kind.is_in(view));
     let kinds: Vec<&str> = kinds.map(|kind| kind.key()).collect();
-    ReportError::NoStacks(match kinds.is_empty() {
-        true => "no path was counted".to_owned(),
-        false => format!("it has only {}", kinds.join(" and ")),
+    ReportError::NoStacks(if kinds.is_empty() {
+        "no path was counted".to_owned()
+    } else {
+        format!("it has only {}", kinds.join(" and "))
     })
 }
 

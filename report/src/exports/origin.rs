@@ -57,9 +57,10 @@ impl Origin {
     pub fn named<'o>(&'o self, own: &[(&'o str, Option<&'o str>)]) -> Vec<(String, &'o str)> {
         let is_taken = |key: &str| own.iter().any(|&(name, _)| name == key);
         let labels = self.labels.iter().map(|(key, value)| {
-            let key = match is_taken(key) {
-                true => format!("trodden.label.{key}"),
-                false => key.clone(),
+            let key = if is_taken(key) {
+                format!("trodden.label.{key}")
+            } else {
+                key.clone()
             };
             (key, value.as_str())
         });

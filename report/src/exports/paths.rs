@@ -65,9 +65,12 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
             view.totals.unreadable
         ));
     }
-    let counted = |times: u64, instructions: u64| match shape.with_time && view.times.is_some() {
-        true => [0, times, instructions],
-        false => [times, instructions, 0],
+    let counted = |times: u64, instructions: u64| {
+        if shape.with_time && view.times.is_some() {
+            [0, times, instructions]
+        } else {
+            [times, instructions, 0]
+        }
     };
     let top = if options.top == 0 { usize::MAX } else { options.top };
     let more = view.methods.len().saturating_sub(top);
@@ -80,12 +83,11 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
         .enumerate()
         .filter(|(_, method)| method.earlier.is_none());
     for (at, method) in counted_now {
-        let parent = match at < top {
-            true => method_node(&mut export, method),
-            false => {
-                let frame = export.frame(Frame::group(format!("[{more} more methods]")));
-                export.node(None, frame)
-            }
+        let parent = if at < top {
+            method_node(&mut export, method)
+        } else {
+            let frame = export.frame(Frame::group(format!("[{more} more methods]")));
+            export.node(None, frame)
         };
         let mut nodes = Vec::new();
         for path in method.all_paths() {
@@ -116,12 +118,11 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
                 export.add(nodes[path as usize], [ns, 0, 0]);
             }
             if parts.is_empty() {
-                let node = match with_paths && at < top {
-                    true => {
-                        let frame = export.frame(names.unknown(method));
-                        export.node(Some(parent), frame)
-                    }
-                    false => parent,
+                let node = if with_paths && at < top {
+                    let frame = export.frame(names.unknown(method));
+                    export.node(Some(parent), frame)
+                } else {
+                    parent
                 };
                 export.add(node, [time.ns, 0, 0]);
             }
@@ -186,9 +187,10 @@ impl PathFrames {
 
     fn method(&self, method: &MethodView) -> String {
         let short = method.short_name();
-        match self.shared.contains(&short) {
-            true => method.title(),
-            false => short,
+        if self.shared.contains(&short) {
+            method.title()
+        } else {
+            short
         }
     }
 

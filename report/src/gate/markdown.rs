@@ -26,9 +26,10 @@ impl GateComparison {
             .iter()
             .filter(|test| test.verdict == Verdict::Broken)
             .count();
-        let (open, folded) = match listed.len() - broken > MOST_OPEN {
-            true => listed.split_at(broken),
-            false => (&listed[..], &[][..]),
+        let (open, folded) = if listed.len() - broken > MOST_OPEN {
+            listed.split_at(broken)
+        } else {
+            (&listed[..], &[][..])
         };
         table(&mut out, open);
         if !folded.is_empty() {

@@ -65,9 +65,10 @@ fn percent_encoded(path: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"/._-~$".contains(&b);
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {
-        match plain(byte) {
-            true => out.push(char::from(byte)),
-            false => out += &format!("%{byte:02X}"),
+        if plain(byte) {
+            out.push(char::from(byte))
+        } else {
+            out += &format!("%{byte:02X}")
         }
     }
     out

@@ -89,9 +89,10 @@ pub(super) fn verdict(before: &GateTest, after: &GateTest, fail_on: Option<f64>)
     }
     let all = [before, after].map(|test| spread([test.instructions, test.most]));
     let differs_by = own_spread.max(all[0]).max(all[1]);
-    match grown > SPREADS * differs_by && grown > FAR * size && beyond(grown) {
-        true => (Verdict::Broken, Why::Far),
-        false => (Verdict::Unsure, Why::Plain),
+    if grown > SPREADS * differs_by && grown > FAR * size && beyond(grown) {
+        (Verdict::Broken, Why::Far)
+    } else {
+        (Verdict::Unsure, Why::Plain)
     }
 }
 

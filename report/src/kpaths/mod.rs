@@ -187,9 +187,10 @@ impl Tree {
                 of_parent: above.map_or(1.0, |above| share(node.count, above.count)),
                 of_root: share(node.count, whole),
                 hidden: (all_children - children.len(), below.saturating_sub(kept)),
-                ended: match node.length < k {
-                    true => node.count.saturating_sub(below),
-                    false => 0,
+                ended: if node.length < k {
+                    node.count.saturating_sub(below)
+                } else {
+                    0
                 },
             });
             if let Some(parent) = parent {

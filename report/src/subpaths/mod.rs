@@ -174,9 +174,10 @@ impl ReportSection for Kind {
     }
 
     fn participle(&self, view: &View) -> &'static str {
-        match view.subpaths.as_ref().is_some_and(|view| view.about.is_exact()) {
-            true => "counted",
-            false => "sampled",
+        if view.subpaths.as_ref().is_some_and(|view| view.about.is_exact()) {
+            "counted"
+        } else {
+            "sampled"
         }
     }
 

@@ -53,23 +53,25 @@ pub fn empty_constructors(known: &Known, findings: &mut Findings) {
     // Not of a constant with a body, whose class extends that of the enum.
     let of_enum = known.class.superclass() == Some(b"java/lang/Enum");
     let descriptor = known.method.descriptor;
-    let nothing = match of_enum {
-        true => descriptor == b"(Ljava/lang/String;I)V",
-        false => descriptor == b"()V" && known.method.access & ACC_PRIVATE != 0,
+    let nothing = if of_enum {
+        descriptor == b"(Ljava/lang/String;I)V"
+    } else {
+        descriptor == b"()V" && known.method.access & ACC_PRIVATE != 0
     };
     let opcodes = || {
         let instructions = known.code.instructions(0, known.code.len());
         instructions.map(|(_, opcode)| opcode)
     };
-    let empty: &[u8] = match of_enum {
-        true => &[
+    let empty: &[u8] = if of_enum {
+        &[
             op::ALOAD_0,
             op::ALOAD_0 + 1,
             op::ILOAD_0 + 2,
             op::INVOKESPECIAL,
             op::RETURN,
-        ],
-        false => &[op::ALOAD_0, op::INVOKESPECIAL, op::RETURN],
+        ]
+    } else {
+        &[op::ALOAD_0, op::INVOKESPECIAL, op::RETURN]
     };
     if known.method.name == b"<init>" && nothing && opcodes().eq(empty.iter().copied()) {
         findings.method();
@@ -119,9 +121,10 @@ impl ClassMarks {
 /// The types of the annotations in an attribute; none if it holds something else.
 fn annotations<'a>(attribute: &Attribute<'a>, class: &Class<'a>) -> Vec<&'a [u8]> {
     let wanted = [&b"RuntimeVisibleAnnotations"[..], b"RuntimeInvisibleAnnotations"];
-    match wanted.contains(&attribute.name) {
-        true => annotation_types(attribute, &class.pool),
-        false => Vec::new(),
+    if wanted.contains(&attribute.name) {
+        annotation_types(attribute, &class.pool)
+    } else {
+        Vec::new()
     }
 }
 

@@ -178,10 +178,11 @@ fn same(a: &Token, b: &Token) -> MatchQuality {
             _ => equal(cut == whole),
         },
         (TokenKind::Integer(_) | TokenKind::Real(_) | TokenKind::Text(_), TokenKind::Word) if is_name(b) => {
-            match is_constant_name(b) {
-                true => MatchQuality::Compatible,
+            if is_constant_name(b) {
+                MatchQuality::Compatible
+            } else {
                 // A local variable with a constant value.
-                false => MatchQuality::Compatible,
+                MatchQuality::Compatible
             }
         }
         _ => equal(a.text == b.text),

@@ -49,9 +49,12 @@ impl SourceFile {
         let found = self.as_said(line, text, condition.kind);
         // Of enums, Kotlin's `==` is the same as `===`.
         let same = || text.replace(" === ", " == ").replace(" !== ", " != ");
-        found.or_else(|| match text.contains(" === ") || text.contains(" !== ") {
-            true => self.as_said(line, &same(), condition.kind),
-            false => None,
+        found.or_else(|| {
+            if text.contains(" === ") || text.contains(" !== ") {
+                self.as_said(line, &same(), condition.kind)
+            } else {
+                None
+            }
         })
     }
 

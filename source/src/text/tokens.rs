@@ -189,9 +189,10 @@ impl Scanner<'_> {
         while let Some(&b) = bytes.get(len) {
             let exponent = len > 0
                 && matches!(b, b'+' | b'-')
-                && match hex {
-                    true => matches!(bytes[len - 1], b'p' | b'P'),
-                    false => matches!(bytes[len - 1], b'e' | b'E'),
+                && if hex {
+                    matches!(bytes[len - 1], b'p' | b'P')
+                } else {
+                    matches!(bytes[len - 1], b'e' | b'E')
                 };
             let range = b == b'.' && bytes.get(len + 1) == Some(&b'.');
             let member = b == b'.' && bytes.get(len + 1).is_some_and(u8::is_ascii_alphabetic);

@@ -44,9 +44,10 @@ pub struct AddArgs {
 }
 
 fn name(text: &str) -> Result<String, String> {
-    match text.is_empty() {
-        true => Err("it is empty".to_owned()),
-        false => Ok(text.to_owned()),
+    if text.is_empty() {
+        Err("it is empty".to_owned())
+    } else {
+        Ok(text.to_owned())
     }
 }
 
@@ -69,9 +70,10 @@ pub(super) async fn add(args: &AddArgs) -> Result<ExitCode, StoreError> {
             reason: "there is no .trodden file in it".to_owned(),
         });
     }
-    let store = match args.create {
-        true => Store::create(&place).await?,
-        false => Store::open(&place).await?,
+    let store = if args.create {
+        Store::create(&place).await?
+    } else {
+        Store::open(&place).await?
     };
     let options = AddOptions {
         defaults: Defaults {
@@ -104,9 +106,10 @@ pub(super) async fn add(args: &AddArgs) -> Result<ExitCode, StoreError> {
         text += &format!("; {} {were} there already", several(added.known, "window"));
     }
     print(&format!("{text}\n"))?;
-    Ok(match added.failed.is_empty() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(if added.failed.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
 }
 

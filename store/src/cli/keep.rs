@@ -172,9 +172,10 @@ pub(super) async fn verify(args: &VerifyArgs) -> Result<ExitCode, StoreError> {
         several(found.rows, "row"),
         size(found.bytes)
     ))?;
-    Ok(match found.problems.is_empty() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::from(3),
+    Ok(if found.problems.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(3)
     })
 }
 

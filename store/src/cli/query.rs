@@ -161,9 +161,10 @@ pub(super) fn write(file: &std::path::Path, text: &str) -> Result<(), StoreError
 
 impl From<QueryError> for StoreError {
     fn from(error: QueryError) -> Self {
-        match error.is_usage() {
-            true => StoreError::Usage(error.to_string()),
-            false => StoreError::tables("answer the question", error),
+        if error.is_usage() {
+            StoreError::Usage(error.to_string())
+        } else {
+            StoreError::tables("answer the question", error)
         }
     }
 }

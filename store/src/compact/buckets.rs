@@ -44,9 +44,10 @@ impl Buckets {
                     let column = batch
                         .column_by_name(name)
                         .ok_or_else(|| damaged(format!("it has no column '{name}'")))?;
-                    match *column.data_type() == kind {
-                        true => Ok(Arc::clone(column)),
-                        false => cast(column, &kind).map_err(|e| damaged(e.to_string())),
+                    if *column.data_type() == kind {
+                        Ok(Arc::clone(column))
+                    } else {
+                        cast(column, &kind).map_err(|e| damaged(e.to_string()))
                     }
                 };
                 let jvm = column("jvm", DataType::Utf8)?;

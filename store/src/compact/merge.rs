@@ -94,9 +94,10 @@ impl Merge<'_> {
             self.finish(last, &mut windows, added).await?;
         }
         let before = before.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match before == after {
-            true => Ok(()),
-            false => Err(self.broken(&format!("sums were {before}, and became {after}"))),
+        if before == after {
+            Ok(())
+        } else {
+            Err(self.broken(&format!("sums were {before}, and became {after}")))
         }
     }
 
@@ -128,9 +129,10 @@ impl Merge<'_> {
             let column = batch.column_by_name(field.name());
             let column =
                 column.ok_or_else(|| self.broken(&format!("the column '{}' went missing", field.name())))?;
-            columns.push(match column.data_type() == field.data_type() {
-                true => Arc::clone(column),
-                false => cast(column, field.data_type()).map_err(failed)?,
+            columns.push(if column.data_type() == field.data_type() {
+                Arc::clone(column)
+            } else {
+                cast(column, field.data_type()).map_err(failed)?
             });
         }
         if let (Some((at, _)), true) = (schema.column_with_name("error"), self.adds_up()) {
@@ -261,17 +263,16 @@ fn statement(table: Table, buckets: bool) -> String {
         }
     };
     let names = order(&same);
-    let rows = match buckets {
-        true => {
-            let columns = table.schema();
-            let columns = columns.fields().iter().map(|field| match field.name().as_str() {
-                "window" => "bucket(\"jvm\", \"window\") AS \"window\"".to_owned(),
-                name => format!("\"{name}\""),
-            });
-            let columns: Vec<String> = columns.collect();
-            format!("(SELECT {} FROM rows)", columns.join(", "))
-        }
-        false => "rows".to_owned(),
+    let rows = if buckets {
+        let columns = table.schema();
+        let columns = columns.fields().iter().map(|field| match field.name().as_str() {
+            "window" => "bucket(\"jvm\", \"window\") AS \"window\"".to_owned(),
+            name => format!("\"{name}\""),
+        });
+        let columns: Vec<String> = columns.collect();
+        format!("(SELECT {} FROM rows)", columns.join(", "))
+    } else {
+        "rows".to_owned()
     };
     format!(
         "SELECT {names}, {} FROM {rows} GROUP BY {names} ORDER BY {sorted}",
@@ -281,9 +282,12 @@ fn statement(table: Table, buckets: bool) -> String {
 
 /// A table's columns, with plain texts where there are many different ones.
 fn plain(schema: &Schema) -> SchemaRef {
-    let field = |field: &FieldRef| match MANY.contains(&field.name().as_str()) {
-        true => Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8)),
-        false => Arc::clone(field),
+    let field = |field: &FieldRef| {
+        if MANY.contains(&field.name().as_str()) {
+            Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8))
+        } else {
+            Arc::clone(field)
+        }
     };
     Arc::new(Schema::new(
         schema.fields().iter().map(field).collect::<Vec<FieldRef>>(),
@@ -332,9 +336,12 @@ impl PartitionStream for Source {
                         .columns()
                         .iter()
                         .zip(schema.fields())
-                        .map(|(column, field)| match column.data_type() == field.data_type() {
-                            true => Ok(Arc::clone(column)),
-                            false => cast(column, field.data_type()),
+                        .map(|(column, field)| {
+                            if column.data_type() == field.data_type() {
+                                Ok(Arc::clone(column))
+                            } else {
+                                cast(column, field.data_type())
+                            }
                         });
                     let columns: Result<Vec<ArrayRef>, _> = columns.collect();
                     Ok(RecordBatch::try_new(Arc::clone(&schema), columns?)?)

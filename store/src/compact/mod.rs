@@ -216,19 +216,18 @@ fn jobs(files: &[FileEntry], grain: Option<Granularity>, target: u64) -> Vec<Vec
     let mut jobs = Vec::new();
     for table in Table::ALL {
         let has_windows = matches!(table, Table::Windows | Table::Paths);
-        let chosen: Vec<FileEntry> = match has_windows && coarser {
-            true => of(table).cloned().collect(),
-            false => {
-                let small = of(table).filter(|file| file.bytes < target / 2 && file.rows < ROWS / 2);
-                // Files of different grains stay apart.
-                let mut by_grain: BTreeMap<Option<Granularity>, Vec<FileEntry>> = BTreeMap::new();
-                small.for_each(|file| by_grain.entry(file.grain).or_default().push(file.clone()));
-                by_grain
-                    .into_values()
-                    .max_by_key(Vec::len)
-                    .filter(|files| files.len() > 1)
-                    .unwrap_or_default()
-            }
+        let chosen: Vec<FileEntry> = if has_windows && coarser {
+            of(table).cloned().collect()
+        } else {
+            let small = of(table).filter(|file| file.bytes < target / 2 && file.rows < ROWS / 2);
+            // Files of different grains stay apart.
+            let mut by_grain: BTreeMap<Option<Granularity>, Vec<FileEntry>> = BTreeMap::new();
+            small.for_each(|file| by_grain.entry(file.grain).or_default().push(file.clone()));
+            by_grain
+                .into_values()
+                .max_by_key(Vec::len)
+                .filter(|files| files.len() > 1)
+                .unwrap_or_default()
         };
         // The windows of a day are few rows, and all of them are looked at.
         if table == Table::Windows && coarser {

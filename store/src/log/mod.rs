@@ -59,9 +59,10 @@ impl LogFile {
         };
         let is_number = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
         let version = digits.parse().ok().filter(|_| is_number)?;
-        Some(match checkpoint {
-            true => LogFile::Checkpoint(version),
-            false => LogFile::Commit(version),
+        Some(if checkpoint {
+            LogFile::Checkpoint(version)
+        } else {
+            LogFile::Commit(version)
         })
     }
 }
@@ -129,12 +130,13 @@ pub(crate) fn of_text<T: DeserializeOwned>(format: &str, text: &[u8]) -> Result<
     let body = text.split_once(BODY).and_then(|(_, body)| body.strip_suffix(END));
     let body = body.ok_or_else(|| damaged("its end is missing".to_owned()))?;
     let found = sha256(body.as_bytes());
-    match found == envelope.sha256 {
-        true => Ok(envelope.body),
-        false => Err(damaged(format!(
+    if found == envelope.sha256 {
+        Ok(envelope.body)
+    } else {
+        Err(damaged(format!(
             "its SHA-256 is {found}, it says {}",
             envelope.sha256
-        ))),
+        )))
     }
 }
 

@@ -80,9 +80,10 @@ impl Ranges {
             if a.0.max(b.0) <= a.1.min(b.1) {
                 return Some(a.0.max(b.0));
             }
-            match a.1 < b.1 {
-                true => own.next(),
-                false => others.next(),
+            if a.1 < b.1 {
+                own.next()
+            } else {
+                others.next()
             };
         }
         None
@@ -94,9 +95,10 @@ impl TryFrom<Vec<(u64, u64)>> for Ranges {
 
     fn try_from(ranges: Vec<(u64, u64)>) -> Result<Self, String> {
         let upright = ranges.iter().all(|(from, to)| from <= to);
-        match upright && ranges.is_sorted_by(|a, b| a.1 < b.0) {
-            true => Ok(Ranges(ranges)),
-            false => Err("ranges of windows are not in order".to_owned()),
+        if upright && ranges.is_sorted_by(|a, b| a.1 < b.0) {
+            Ok(Ranges(ranges))
+        } else {
+            Err("ranges of windows are not in order".to_owned())
         }
     }
 }

@@ -182,9 +182,10 @@ fn float(number: f64) -> String {
     // A minus in front of nothing says how it was rounded, and no more.
     let number = if number == 0.0 { 0.0 } else { number };
     let digits = number.to_string();
-    match digits.contains('.') || !number.is_finite() {
-        true => digits,
-        false => digits + ".0",
+    if digits.contains('.') || !number.is_finite() {
+        digits
+    } else {
+        digits + ".0"
     }
 }
 
@@ -204,9 +205,10 @@ fn list(items: impl Iterator<Item = String>) -> String {
 }
 
 fn csv_cell(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
     }
 }
 
@@ -232,9 +234,12 @@ fn values(column: &dyn Array) -> Result<Vec<Value>, QueryError> {
         kind if kind.is_integer() => {
             let numbers = to(&DataType::Int64)?;
             // Too large for it, of a type without signs: not known is better than wrong.
-            let one = |at: usize| match numbers.is_null(at) {
-                true => Value::Null,
-                false => Value::Number(numbers.as_primitive::<Int64Type>().value(at)),
+            let one = |at: usize| {
+                if numbers.is_null(at) {
+                    Value::Null
+                } else {
+                    Value::Number(numbers.as_primitive::<Int64Type>().value(at))
+                }
             };
             all(&one)
         }

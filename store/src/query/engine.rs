@@ -101,9 +101,12 @@ impl Engine {
         let mut query = query.clone();
         let undeclared = query.params.is_empty();
         let params = Params::of(&mut query, given, &self.files)?;
-        let chosen = |file: &&DataFile| match undeclared {
-            true => params.chooses(file),
-            false => params.concerns(&query, file),
+        let chosen = |file: &&DataFile| {
+            if undeclared {
+                params.chooses(file)
+            } else {
+                params.concerns(&query, file)
+            }
         };
         let chosen: Vec<&DataFile> = self.files.files.iter().filter(chosen).collect();
         let steps = Steps::of(&query.sql, &query.once)?;

@@ -40,9 +40,12 @@ impl Scan {
 /// Names are texts of their own here: grouping and joining by several columns is made for these, not for dictionaries.
 fn in_engine(table: Table) -> SchemaRef {
     let dictionary = dictionary();
-    let field = |field: &Arc<Field>| match *field.data_type() == dictionary {
-        true => field.as_ref().clone().with_data_type(DataType::Utf8View),
-        false => field.as_ref().clone(),
+    let field = |field: &Arc<Field>| {
+        if *field.data_type() == dictionary {
+            field.as_ref().clone().with_data_type(DataType::Utf8View)
+        } else {
+            field.as_ref().clone()
+        }
     };
     Arc::new(Schema::new(
         table.schema().fields().iter().map(field).collect::<Vec<Field>>(),

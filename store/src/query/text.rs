@@ -102,9 +102,10 @@ impl Answer {
         } else {
             &self.question
         };
-        match params.is_empty() {
-            true => format!("{}\n", printable(question)),
-            false => format!("{}\n  {}\n", printable(question), params.join(", ")),
+        if params.is_empty() {
+            format!("{}\n", printable(question))
+        } else {
+            format!("{}\n  {}\n", printable(question), params.join(", "))
         }
     }
 

@@ -117,9 +117,10 @@ impl About {
 /// The main class, or the jar without its folder.
 fn program(command: &str) -> Option<String> {
     let first = command.split_whitespace().next()?;
-    let name = match first.ends_with(".jar") {
-        true => first.rsplit('/').next().unwrap_or(first),
-        false => first,
+    let name = if first.ends_with(".jar") {
+        first.rsplit('/').next().unwrap_or(first)
+    } else {
+        first
     };
     Some(name.to_owned())
 }

@@ -368,16 +368,15 @@ impl<'p> How<'p> {
             sums.map(|&count| count as f64).sum::<f64>()
         };
         let probes = |probe: &str| run.probe.split(" + ").any(|one| one == probe);
-        let rate = match has_spans {
-            // In windows of fixed duration each sample represents many executions.
-            true if only_spans => run
-                .facts
-                .get(facts::WINDOW_PATH_ENDS)
-                .map(|seen| seen as f64 / all().max(1.0)),
-            true => None,
+        let rate = if only_spans {
+            // In windows of fixed duration each sample represents several executions.
+            let seen = run.facts.get(facts::WINDOW_PATH_ENDS);
+            seen.map(|seen| seen as f64 / all().max(1.0))
+        } else if has_spans || probes("auto") || probes("structural") || run.probe.contains(" + ") {
             // Counts of loops, combined, are no draw; neither are those of several kinds of probes.
-            false if probes("auto") || probes("structural") || run.probe.contains(" + ") => None,
-            false => Some(1.0),
+            None
+        } else {
+            Some(1.0)
         };
         How {
             run,

@@ -175,9 +175,10 @@ impl Known {
                 for (way, edge) in words.ways_out().into_iter().zip(keys) {
                     let [rich, poor] =
                         ["rich", "poor"].map(|kind| id(name, method.graph, kind, &edge.to_string()));
-                    let is_new = match is_rich(way.condition.as_deref()) {
-                        true => of.ids.insert(rich),
-                        false => !of.ids.contains(&rich) && of.ids.insert(poor),
+                    let is_new = if is_rich(way.condition.as_deref()) {
+                        of.ids.insert(rich)
+                    } else {
+                        !of.ids.contains(&rich) && of.ids.insert(poor)
                     };
                     if is_new {
                         new.branches.push(BranchRow {

@@ -148,11 +148,13 @@ pub async fn ship(
                     };
                     say(&format!("{} windows arrived{known}", delivery.added));
                 }
-                match empty {
-                    true if options.once => break,
-                    true => options.every,
+                if !empty {
                     // There may be more.
-                    false => Duration::ZERO,
+                    Duration::ZERO
+                } else if options.once {
+                    break;
+                } else {
+                    options.every
                 }
             }
             Err(SinkError::Refused(why)) => return Err(ShipError::Store(why)),

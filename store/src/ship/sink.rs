@@ -29,9 +29,10 @@ impl StoreSink {
         let mut adder = match self.adder.take() {
             Some(adder) => adder,
             None => {
-                let store = match self.create {
-                    true => Store::create(&self.place).await?,
-                    false => Store::open(&self.place).await?,
+                let store = if self.create {
+                    Store::create(&self.place).await?
+                } else {
+                    Store::open(&self.place).await?
                 };
                 Adder::new(&store)
             }

@@ -56,9 +56,10 @@ impl Sink for Store {
                 .unwrap_or_default()
                 .to_string_lossy()
                 .into_owned();
-            match self.windows.insert(name) {
-                true => arrived.added += 1,
-                false => arrived.known += 1,
+            if self.windows.insert(name) {
+                arrived.added += 1
+            } else {
+                arrived.known += 1
             }
         }
         match failure {

@@ -31,13 +31,11 @@ struct Arguments {
 
 fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
-    let jdks = match arguments.jdk.is_empty() {
-        true => Jdk::both()?,
-        false => {
-            let at =
-                |home: &PathBuf| Jdk::at(home).ok_or_else(|| format!("{}: no JDK", home.display()).into());
-            arguments.jdk.iter().map(at).collect::<Result<_>>()?
-        }
+    let jdks = if arguments.jdk.is_empty() {
+        Jdk::both()?
+    } else {
+        let at = |home: &PathBuf| Jdk::at(home).ok_or_else(|| format!("{}: no JDK", home.display()).into());
+        arguments.jdk.iter().map(at).collect::<Result<_>>()?
     };
     let kernels = Path::new(build::ROOT).join("../benchmarks-java/kernels/src");
     let drivers = Path::new(build::ROOT).join("../benchmarks-java/drivers/src/trodden/drivers");
@@ -63,9 +61,10 @@ fn main() -> Result<ExitCode> {
             if !arguments.only.is_empty() && !arguments.only.contains(&program.name) {
                 continue;
             }
-            let compared = match arguments.together {
-                true => program.compare_together(jdk),
-                false => program.compare(jdk),
+            let compared = if arguments.together {
+                program.compare_together(jdk)
+            } else {
+                program.compare(jdk)
             };
             match compared {
                 Ok(c) => {

@@ -314,9 +314,10 @@ fn compare(text: Option<&str>, kind: ConditionKind, truths: &[&Truth]) -> (Judge
             let opposite = truths
                 .iter()
                 .any(|t| opposites.iter().any(|text| fit_of(text, t) != MatchQuality::No));
-            match opposite {
-                true => (Judgement::Opposite, None),
-                false => (Judgement::Wrong, None),
+            if opposite {
+                (Judgement::Opposite, None)
+            } else {
+                (Judgement::Wrong, None)
             }
         }
     }

@@ -65,9 +65,10 @@ fn containers() -> Result<()> {
         // Another /tmp, from which nothing can be loaded on one of the JDKs; and no agent.
         let options = ["exec", "noexec"][number % 2];
         // Where the project itself is in /tmp, the program could not be found any more.
-        let other = match hidden.starts_with("/tmp") {
-            true => String::new(),
-            false => format!("mount -t tmpfs -o mode=1777,{options} none /tmp && "),
+        let other = if hidden.starts_with("/tmp") {
+            String::new()
+        } else {
+            format!("mount -t tmpfs -o mode=1777,{options} none /tmp && ")
         };
         let script = format!("{other}mount -t tmpfs none '{}' && exec \"$@\"", hidden.display());
         let before: Vec<&str> = container

@@ -162,9 +162,10 @@ fn options_of_sampling_reach_the_report() -> Result<()> {
     for jdk in Jdk::ends()? {
         let recorded = Recorded::new(&jdk, "OddEven")?;
         let of = |options: &str| -> Result<(Section, String)> {
-            let (json, text) = match options.starts_with(',') {
-                true => report(&jdk, "OddEven", options)?,
-                false => recorded.report(options)?,
+            let (json, text) = if options.starts_with(',') {
+                report(&jdk, "OddEven", options)?
+            } else {
+                recorded.report(options)?
             };
             // Lines are broken anywhere.
             Ok((

@@ -201,9 +201,10 @@ fn walk(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        match path.is_dir() {
-            true => all.extend(walk(&path)?),
-            false => all.push(path),
+        if path.is_dir() {
+            all.extend(walk(&path)?)
+        } else {
+            all.push(path)
         }
     }
     Ok(all)

@@ -14,13 +14,14 @@ const LIMIT: Duration = Duration::from_secs(200);
 
 /// Two builds: the second has another `changed`, a new method, and a line more above all of them.
 fn source(second: bool) -> String {
-    let (top, changed, new) = match second {
-        false => ("", "n + 1", ""),
-        true => (
+    let (top, changed, new) = if second {
+        (
             "// second",
             "n > 3 ? n * 2 : n + 7",
             "static int fresh(int n) { return n; }",
-        ),
+        )
+    } else {
+        ("", "n + 1", "")
     };
     format!(
         "public class Shop {{ {top}

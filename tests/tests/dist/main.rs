@@ -347,9 +347,10 @@ fn check_completions(root: &Path) -> Result<()> {
     ] {
         let file = root.join(file);
         assert!(fs::read_to_string(&file)?.contains("instrument"), "{file:?}");
-        match have(shell) {
-            true => drop(run(Command::new(shell).arg(flag).arg(&file))?),
-            false => eprintln!("{shell} is not there: its completions were not parsed"),
+        if have(shell) {
+            drop(run(Command::new(shell).arg(flag).arg(&file))?)
+        } else {
+            eprintln!("{shell} is not there: its completions were not parsed")
         }
     }
     Ok(())

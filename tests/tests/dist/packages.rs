@@ -26,12 +26,11 @@ fn mounts() -> Option<Command> {
         command
     };
     let tried = make().args(["mount", "-t", "tmpfs", "none", "/mnt"]).output();
-    match tried.is_ok_and(|output| output.status.success()) {
-        true => Some(make()),
-        false => {
-            eprintln!("not tested: no mounts can be made here ({})", words.join(" "));
-            None
-        }
+    if tried.is_ok_and(|output| output.status.success()) {
+        Some(make())
+    } else {
+        eprintln!("not tested: no mounts can be made here ({})", words.join(" "));
+        None
     }
 }
 

@@ -19,9 +19,10 @@ fn add_up(jdk: &Jdk, options: &str, end: &str) -> Result<Profile> {
     let file = place.path("whole.trodden");
     let whole = format!("probe=counters,file={},include=Shift?*{options}", file.display());
     // Coverage and contexts have probes of their own.
-    let whole = match options.contains("profile=") {
-        true => whole.replace("probe=counters,", ""),
-        false => whole,
+    let whole = if options.contains("profile=") {
+        whole.replace("probe=counters,", "")
+    } else {
+        whole
     };
     let alone = process::run(&mut command("Shift", jdk, Some(&whole), &["-", end])?, LIMIT)?;
     let whole = Profile::load(&file)?;

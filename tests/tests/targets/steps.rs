@@ -86,9 +86,10 @@ fn judge(target: &Target, jdk: &Jdk) -> Result<()> {
         let (expected, found) = (of(&expected, id), of(&found, id));
         let name = (id.class.as_str(), id.name.as_str());
         all_seen &= expected == found;
-        let right = match IN_PART.contains(&name) || id.name == "<clinit>" {
-            true => (found.iter()).all(|(paths, count)| expected.get(paths).is_some_and(|all| count <= all)),
-            false => expected == found,
+        let right = if IN_PART.contains(&name) || id.name == "<clinit>" {
+            (found.iter()).all(|(paths, count)| expected.get(paths).is_some_and(|all| count <= all))
+        } else {
+            expected == found
         };
         if !right && !FULL.contains(&name) && !target.uncounted.contains(&id.name) {
             return Err(format!("{id:?}:\nexpected {expected:?}\nfound    {found:?}").into());

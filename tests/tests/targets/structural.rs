@@ -34,9 +34,10 @@ fn loops(jdk: &Jdk) -> Result<()> {
     let all = Target::all()?;
     let target = all.iter().find(|t| t.name == "Loops").ok_or("no target Loops")?;
     let (methods, loops) = structural::judge(target, jdk)?;
-    match methods >= 5 && loops >= 5 {
-        true => Ok(()),
-        false => Err(format!("{methods} methods with {loops} loops were compared").into()),
+    if methods >= 5 && loops >= 5 {
+        Ok(())
+    } else {
+        Err(format!("{methods} methods with {loops} loops were compared").into())
     }
 }
 
@@ -69,9 +70,10 @@ fn cycles(jdk: &Jdk) -> Result<()> {
     // As in the tests of `probe=auto`.
     chance::with_more(&[12, 60], |seconds| {
         let cycles = auto::cycles(jdk, ",profile=structural", 4, Duration::from_secs(seconds))?;
-        match cycles.retransformations >= 8 && cycles.rounds > 10 {
-            true => Ok(()),
-            false => Err(format!("{cycles:?}").into()),
+        if cycles.retransformations >= 8 && cycles.rounds > 10 {
+            Ok(())
+        } else {
+            Err(format!("{cycles:?}").into())
         }
     })
 }

@@ -99,9 +99,12 @@ pub fn key_of_only(word: u64) -> u64 {
 pub fn unpack(key: u64) -> (u32, [u32; 4], usize) {
     let len = (key >> PATH_BITS & 3) as usize;
     let width = WIDTHS[len];
-    let path = |index: u32| match width * index < PATH_BITS {
-        true => ((key & ((1 << PATH_BITS) - 1)) >> (width * index) & ((1 << width) - 1)) as u32,
-        false => 0,
+    let path = |index: u32| {
+        if width * index < PATH_BITS {
+            ((key & ((1 << PATH_BITS) - 1)) >> (width * index) & ((1 << width) - 1)) as u32
+        } else {
+            0
+        }
     };
     let method = (key >> (PATH_BITS + 2)) as u32;
     (method, [path(0), path(1), path(2), path(3)], len + 1)

@@ -121,15 +121,12 @@ impl Compiled {
                     })
                     .or_default();
                 tally.count = tally.count.max(decision.count);
-                match decision.inlined {
-                    true => {
-                        tally.inlined += 1;
-                        tally.by_profile |= !by_annotation.contains(&decision.reason.as_str());
-                    }
-                    false => {
-                        tally.refused += 1;
-                        *tally.reasons.entry(decision.reason).or_default() += 1;
-                    }
+                if decision.inlined {
+                    tally.inlined += 1;
+                    tally.by_profile |= !by_annotation.contains(&decision.reason.as_str());
+                } else {
+                    tally.refused += 1;
+                    *tally.reasons.entry(decision.reason).or_default() += 1;
                 }
             }
         }

@@ -50,15 +50,16 @@ fn attribute<'l>(line: &'l str, name: &str) -> Option<std::borrow::Cow<'l, str>>
         match value {
             Some(value) if begins => {
                 let value = &value[..value.find('\'')?];
-                return Some(match value.contains('&') {
-                    false => value.into(),
-                    true => value
+                return Some(if value.contains('&') {
+                    value
                         .replace("&lt;", "<")
                         .replace("&gt;", ">")
                         .replace("&apos;", "'")
                         .replace("&quot;", "\"")
                         .replace("&amp;", "&")
-                        .into(),
+                        .into()
+                } else {
+                    value.into()
                 });
             }
             _ => rest = &rest[at + name.len()..],

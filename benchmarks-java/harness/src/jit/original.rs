@@ -79,9 +79,10 @@ fn instrumenter(options: &str, include: Option<&str>) -> Option<Instrumenter> {
 impl Originals {
     /// For a run with these agent options, over the class path of its command line.
     pub fn new(options: &str, include: Option<&str>, class_path: &[PathBuf]) -> Originals {
-        let places = class_path.iter().filter_map(|path| match path.is_dir() {
-            true => Some(Place::Folder(path.clone())),
-            false => {
+        let places = class_path.iter().filter_map(|path| {
+            if path.is_dir() {
+                Some(Place::Folder(path.clone()))
+            } else {
                 let jar = zip::ZipArchive::new(File::open(path).ok()?).ok()?;
                 Some(Place::Jar(RefCell::new(jar)))
             }

@@ -82,9 +82,10 @@ fn links(runs: &BTreeSet<String>) -> String {
         let name = run.get(11..).unwrap_or(run);
         format!("[{name}](../runs/{run})")
     };
-    match runs.is_empty() {
-        true => "–".to_owned(),
-        false => runs.iter().map(link).collect::<Vec<_>>().join(", "),
+    if runs.is_empty() {
+        "–".to_owned()
+    } else {
+        runs.iter().map(link).collect::<Vec<_>>().join(", ")
     }
 }
 

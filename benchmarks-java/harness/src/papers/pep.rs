@@ -108,12 +108,13 @@ fn overhead(runs: &Runs, called: &[&str], first: bool) -> Result<ByJdk> {
                 jvms.entry(key).or_default().push((number, nanos));
             }
         }
-        let time = |iterations: &[(i64, f64)]| match first {
-            true => iterations
-                .iter()
-                .min_by_key(|(number, _)| *number)
-                .map(|(_, nanos)| *nanos),
-            false => {
+        let time = |iterations: &[(i64, f64)]| {
+            if first {
+                iterations
+                    .iter()
+                    .min_by_key(|(number, _)| *number)
+                    .map(|(_, nanos)| *nanos)
+            } else {
                 let warm: Vec<f64> = iterations
                     .iter()
                     .filter(|(number, _)| *number >= 0)

@@ -84,9 +84,10 @@ const QUICK: Size = Size {
 pub fn measure(workspace: &Workspace, paper: Name, quick: bool, arguments: &Arguments) -> Result<()> {
     let size = if quick { QUICK } else { FULL };
     let bench = Bench { workspace, arguments };
-    let run = match arguments.workload.is_empty() {
-        true => size.run.to_owned(),
-        false => arguments.workload.join(","),
+    let run = if arguments.workload.is_empty() {
+        size.run.to_owned()
+    } else {
+        arguments.workload.join(",")
     };
     match paper {
         Name::Pep => {
@@ -383,12 +384,13 @@ fn done(name: &str, command: &mut Command) -> Result<()> {
         .stdout(std::process::Stdio::null())
         .status()
         .map_err(io("start", name))?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(Error::Program {
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Error::Program {
             program: name.to_owned(),
             problem: status.to_string(),
-        }),
+        })
     }
 }
 
@@ -398,11 +400,12 @@ fn print_into(command: &mut Command, file: &Path) -> Result<()> {
         .stdout(output)
         .status()
         .map_err(io("start", "trodden-bench table"))?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(Error::Program {
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Error::Program {
             program: "trodden-bench table".to_owned(),
             problem: status.to_string(),
-        }),
+        })
     }
 }

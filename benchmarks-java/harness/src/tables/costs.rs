@@ -82,14 +82,18 @@ fn text(folders: &[PathBuf], marks: &[u32]) -> Result<String> {
             };
             let of: Vec<Vec<f64>> = tools.iter().map(values).collect();
             let most = of.iter().map(Vec::len).max().unwrap_or(0);
-            let title = match most == of_jdk.len() {
-                true => format!("**geometric mean, {title}**"),
-                false => format!("**{title}** (the {most} that are as long)"),
+            let title = if most == of_jdk.len() {
+                format!("**geometric mean, {title}**")
+            } else {
+                format!("**{title}** (the {most} that are as long)")
             };
             // A mean over fewer programs than its neighbours' would not compare with them.
-            let cells = of.iter().map(|values| match values.len() == most {
-                true => geometric_mean(values),
-                false => None,
+            let cells = of.iter().map(|values| {
+                if values.len() == most {
+                    geometric_mean(values)
+                } else {
+                    None
+                }
             });
             line(title, cells.collect(), "**");
         };

@@ -229,9 +229,10 @@ fn check(shape: &Shape, forest: &SlabForest, what: &str) -> Result<(), Box<dyn E
     let stats = IterationForest::from_slabs(forest).stats();
     let same = (stats.nodes, stats.leaves, stats.roots) == (shape.nodes, shape.leaves, shape.roots);
     let depth = stats.average_leaf_depth.unwrap_or_default();
-    match same && (depth - shape.leaf_depth()).abs() < 1e-9 {
-        true => Ok(()),
-        false => Err(format!("{what}: the k-IPF has {stats:?}, sorting finds {shape:?}").into()),
+    if same && (depth - shape.leaf_depth()).abs() < 1e-9 {
+        Ok(())
+    } else {
+        Err(format!("{what}: the k-IPF has {stats:?}, sorting finds {shape:?}").into())
     }
 }
 

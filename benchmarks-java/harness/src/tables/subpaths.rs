@@ -470,9 +470,10 @@ fn thousands(number: u64) -> String {
 
 /// One number, or two if they differ.
 fn range((least, most): (u64, u64)) -> String {
-    match least == most {
-        true => thousands(least),
-        false => format!("{} to {}", thousands(least), thousands(most)),
+    if least == most {
+        thousands(least)
+    } else {
+        format!("{} to {}", thousands(least), thousands(most))
     }
 }
 
@@ -539,12 +540,13 @@ fn sizes(outcomes: &[Outcome]) {
     for o in outcomes {
         let longest = o.exact.longest();
         // Where not even 32 could be counted, nothing is said of it.
-        let upto = |limit: u32| match longest >= limit.min(o.longest) {
-            true => {
+        let upto = |limit: u32| {
+            if longest >= limit.min(o.longest) {
                 let (all, distinct) = o.exact.totals(limit);
                 (thousands(all), thousands(distinct))
+            } else {
+                ("–".to_owned(), "–".to_owned())
             }
-            false => ("–".to_owned(), "–".to_owned()),
         };
         let (few, all) = (upto(32), upto(longest));
         let whole = if o.whole { "" } else { " (cut off)" };

@@ -419,13 +419,13 @@ impl<'v> Walk<'v> {
         let changed = self.go(&inner, writes.then_some(&mut out as &mut dyn Write))?;
         drop(archive);
         drop(source);
-        match changed {
-            false => Ok(Outcome::Left),
-            true if !writes => Ok(Outcome::Counted),
-            true => {
-                let method = here.archive.entries[index].method;
-                here.pack(out, method).map(Outcome::Written)
-            }
+        if !changed {
+            Ok(Outcome::Left)
+        } else if !writes {
+            Ok(Outcome::Counted)
+        } else {
+            let method = here.archive.entries[index].method;
+            here.pack(out, method).map(Outcome::Written)
         }
     }
 

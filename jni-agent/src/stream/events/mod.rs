@@ -81,9 +81,10 @@ impl Streams {
         self.watching.store(watching, Ordering::Relaxed);
         for owner in lock(&self.owners).values() {
             let block = owner.block;
-            match watching && (block.is_watched() || block.activations() == 0) {
-                true => block.watch(),
-                false => block.unwatch(),
+            if watching && (block.is_watched() || block.activations() == 0) {
+                block.watch()
+            } else {
+                block.unwatch()
             }
         }
     }
@@ -160,9 +161,10 @@ impl Streams {
             owners.retain(|_, owner| owner.block != block);
             block.forget_activations();
         }
-        match self.watching.load(Ordering::Relaxed) {
-            true => block.watch(),
-            false => block.unwatch(),
+        if self.watching.load(Ordering::Relaxed) {
+            block.watch()
+        } else {
+            block.unwatch()
         }
         let owner = Owner { block, info };
         self.open_stream(&owner);

@@ -76,9 +76,10 @@ impl Route {
         // A decision that goes on at the same place either way; or it ran on into a handler, unless it threw
         // what that catches.
         let runs_on = self.map().blocks[from as usize].exit == BlockExit::FallThrough;
-        match found.next().is_some() || runs_on && self.handler(to).is_some() {
-            true => Way::Unknown(op.restart),
-            false => Way::Op(op),
+        if found.next().is_some() || runs_on && self.handler(to).is_some() {
+            Way::Unknown(op.restart)
+        } else {
+            Way::Op(op)
         }
     }
 
@@ -122,9 +123,10 @@ impl Activation {
             // Only a block that was executed to its end is left by an edge. Of one that runs on into the
             // next, HotSpot may have executed the last two instructions as one.
             let ended = info.exit == BlockExit::FallThrough || self.at == info.last;
-            let way = match ended {
-                true => route.edge(self.block, block),
-                false => Way::None,
+            let way = if ended {
+                route.edge(self.block, block)
+            } else {
+                Way::None
             };
             if !matches!(way, Way::None) {
                 return self.take(way, block, tell);

@@ -73,17 +73,19 @@ fn add(
     };
     let sum = methods.entry((class as u32, method as u32)).or_default();
     for (&path, &count) in &one.counts.paths {
-        let path = match same {
-            true => path,
-            false => translate(own, merged, path).map_err(failed)?,
+        let path = if same {
+            path
+        } else {
+            translate(own, merged, path).map_err(failed)?
         };
         let total = sum.paths.entry(path).or_default();
         *total = total.saturating_add(count);
     }
     for (&(block, path), &count) in &one.counts.partial {
-        let path = match same {
-            true => path,
-            false => translate_partial(own, merged, block, path).map_err(failed)?,
+        let path = if same {
+            path
+        } else {
+            translate_partial(own, merged, block, path).map_err(failed)?
         };
         let total = sum.partial.entry((block, path)).or_default();
         *total = total.saturating_add(count);

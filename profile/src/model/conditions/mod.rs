@@ -279,9 +279,10 @@ impl MethodConditions {
         };
         let mark = |condition: &Condition| Condition {
             text: None,
-            outcomes: match together(condition) {
-                true => condition.outcomes.iter().map(bare).collect(),
-                false => vec![Outcome::Unknown; condition.outcomes.len()],
+            outcomes: if together(condition) {
+                condition.outcomes.iter().map(bare).collect()
+            } else {
+                vec![Outcome::Unknown; condition.outcomes.len()]
             },
             ..condition.clone()
         };

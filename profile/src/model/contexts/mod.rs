@@ -76,9 +76,10 @@ impl Contexts {
     pub fn threshold(&self, phi: Option<f64>) -> Result<u64, PhiOutOfRange> {
         let least = self.thresholds.map_or(0.0, |(phi, _)| phi);
         let asked = phi.unwrap_or(if least > 0.0 { least } else { 1e-4 });
-        match asked > 0.0 && (least..=1.0).contains(&asked) {
-            true => Ok(((asked * self.calls as f64).floor() as u64).max(1)),
-            false => Err(PhiOutOfRange { asked, least }),
+        if asked > 0.0 && (least..=1.0).contains(&asked) {
+            Ok(((asked * self.calls as f64).floor() as u64).max(1))
+        } else {
+            Err(PhiOutOfRange { asked, least })
         }
     }
 
@@ -112,9 +113,10 @@ impl Contexts {
         {
             return Err(format!("there is no context {at} for groups of bursts"));
         }
-        match calls <= self.calls {
-            true => Ok(()),
-            false => Err(format!("contexts have {calls} of {} calls", self.calls)),
+        if calls <= self.calls {
+            Ok(())
+        } else {
+            Err(format!("contexts have {calls} of {} calls", self.calls))
         }
     }
 }

@@ -137,9 +137,10 @@ impl Reading {
         };
         let frames = d.uint("number of methods")?;
         self.about = Some((cpu, frames, d.uint("number of stacks")?));
-        match d.is_at_end() {
-            true => Ok(()),
-            false => Err("something follows what is said of CPU samples".to_owned()),
+        if d.is_at_end() {
+            Ok(())
+        } else {
+            Err("something follows what is said of CPU samples".to_owned())
         }
     }
 

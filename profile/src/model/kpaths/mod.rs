@@ -137,11 +137,12 @@ impl Section for Kind {
     }
 
     fn subtract(&self, now: &Profile, before: &Profile, _: &mut Profile) -> Result<(), SubtractError> {
-        match now.kpaths.is_some() || before.kpaths.is_some() {
-            true => Err(SubtractError::Estimates {
+        if now.kpaths.is_some() || before.kpaths.is_some() {
+            Err(SubtractError::Estimates {
                 what: "k-iteration paths",
-            }),
-            false => Ok(()),
+            })
+        } else {
+            Ok(())
         }
     }
 

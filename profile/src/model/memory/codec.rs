@@ -100,9 +100,10 @@ impl SectionReader for Reading {
     fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
         profile.steady = self.steady;
         let Some(found) = self.found else {
-            return match self.runs.is_empty() && self.about.is_empty() {
-                true => Ok(()),
-                false => Err("the memory holds nothing to speak of".to_owned()),
+            return if self.runs.is_empty() && self.about.is_empty() {
+                Ok(())
+            } else {
+                Err("the memory holds nothing to speak of".to_owned())
             };
         };
         let mut rest = self.about.into_iter();

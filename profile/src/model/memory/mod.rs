@@ -195,14 +195,15 @@ impl Section for Kind {
     }
 
     fn subtract(&self, now: &Profile, before: &Profile, _: &mut Profile) -> Result<(), SubtractError> {
-        match [now, before]
+        if [now, before]
             .iter()
             .any(|one| one.memory.is_some() || !one.steady.is_empty())
         {
-            true => Err(SubtractError::Estimates {
+            Err(SubtractError::Estimates {
                 what: "what earlier runs know",
-            }),
-            false => Ok(()),
+            })
+        } else {
+            Ok(())
         }
     }
 

@@ -67,11 +67,12 @@ impl Section for Kind {
     }
 
     fn subtract(&self, now: &Profile, before: &Profile, _: &mut Profile) -> Result<(), SubtractError> {
-        match !now.observations.is_empty() || !before.observations.is_empty() {
-            true => Err(SubtractError::Estimates {
+        if !now.observations.is_empty() || !before.observations.is_empty() {
+            Err(SubtractError::Estimates {
                 what: "counts of methods without probes",
-            }),
-            false => Ok(()),
+            })
+        } else {
+            Ok(())
         }
     }
 

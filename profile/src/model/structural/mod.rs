@@ -185,11 +185,12 @@ impl Section for Kind {
     }
 
     fn subtract(&self, now: &Profile, before: &Profile, _: &mut Profile) -> Result<(), SubtractError> {
-        match now.structural.is_some() || before.structural.is_some() {
-            true => Err(SubtractError::Estimates {
+        if now.structural.is_some() || before.structural.is_some() {
+            Err(SubtractError::Estimates {
                 what: "structural profiles",
-            }),
-            false => Ok(()),
+            })
+        } else {
+            Ok(())
         }
     }
 

@@ -224,9 +224,10 @@ impl Section for Kind {
     }
 
     fn subtract(&self, now: &Profile, before: &Profile, _: &mut Profile) -> Result<(), SubtractError> {
-        match now.subpaths.is_some() || before.subpaths.is_some() {
-            true => Err(SubtractError::Estimates { what: "subpaths" }),
-            false => Ok(()),
+        if now.subpaths.is_some() || before.subpaths.is_some() {
+            Err(SubtractError::Estimates { what: "subpaths" })
+        } else {
+            Ok(())
         }
     }
 

@@ -23,9 +23,10 @@ impl Names {
         };
         let stem: String = wanted.chars().take(LONGEST).map(plain).collect();
         // No hidden file, and no way up.
-        let stem = match stem.starts_with('.') {
-            true => format!("_{stem}"),
-            false => stem,
+        let stem = if stem.starts_with('.') {
+            format!("_{stem}")
+        } else {
+            stem
         };
         let first = format!("{stem}{end}");
         let others = (2..).map(|number| format!("{stem}-{number}{end}"));

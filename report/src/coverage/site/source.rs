@@ -27,9 +27,10 @@ impl Marked {
     fn add(&mut self, line: &Line) {
         let known = line.covered_instructions + line.missed_instructions > 0;
         self.ran |= line.count > 0;
-        self.missed |= match known {
-            true => line.missed_instructions > 0,
-            false => line.count == 0,
+        self.missed |= if known {
+            line.missed_instructions > 0
+        } else {
+            line.count == 0
         };
         self.count = self.count.max(line.count);
         self.branches = self.branches + line.branch_ratio();
@@ -54,9 +55,10 @@ pub(super) fn page(coverage: &Coverage, package: &Package, file: &File, sources:
     let text_of = |number: u32| text.get((number as usize).checked_sub(1)?);
     let without = source.is_none();
     // Without text, only the lines that have code are of use.
-    let numbers: Vec<u32> = match without {
-        true => lines.keys().copied().collect(),
-        false => (1..=text.len().max(last.min(text.len() + 1)) as u32).collect(),
+    let numbers: Vec<u32> = if without {
+        lines.keys().copied().collect()
+    } else {
+        (1..=text.len().max(last.min(text.len() + 1)) as u32).collect()
     };
     let covered = lines
         .values()

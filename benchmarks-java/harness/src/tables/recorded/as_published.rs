@@ -409,15 +409,14 @@ impl Published for Lossy {
             while at != NONE {
                 let node = &nodes.all[at as usize];
                 let InList { delta, next } = node.more.field;
-                match node.count + delta <= self.bucket {
-                    true => {
-                        match kept {
-                            NONE => self.first = next,
-                            kept => nodes.all[kept as usize].more.field.next = next,
-                        }
-                        nodes.forget(at, context);
+                if node.count + delta <= self.bucket {
+                    match kept {
+                        NONE => self.first = next,
+                        kept => nodes.all[kept as usize].more.field.next = next,
                     }
-                    false => kept = at,
+                    nodes.forget(at, context);
+                } else {
+                    kept = at
                 }
                 at = next;
             }
@@ -450,9 +449,10 @@ impl<P: Published> Tree<P> {
                 }
                 None => {
                     if let Ok(Event::Unwound { depth }) = Word(word).decode() {
-                        match self.stack.is_empty() {
-                            true => self.below = depth as usize,
-                            false => self.stack.truncate(depth as usize - self.below),
+                        if self.stack.is_empty() {
+                            self.below = depth as usize
+                        } else {
+                            self.stack.truncate(depth as usize - self.below)
                         }
                     }
                 }

@@ -168,9 +168,12 @@ fn sorted(paths: &[u32], left: &[u32], longest: u32) -> Vec<u32> {
     let mut keys: Vec<(u64, u32)> = Vec::with_capacity(paths.len());
     let mut seen = 1;
     loop {
-        let second = |at: usize| match left[at] > seen {
-            true => u64::from(rank[at + seen as usize]) + 1,
-            false => 0,
+        let second = |at: usize| {
+            if left[at] > seen {
+                u64::from(rank[at + seen as usize]) + 1
+            } else {
+                0
+            }
         };
         keys.clear();
         keys.extend((0..paths.len()).map(|at| (u64::from(rank[at]) << 32 | second(at), at as u32)));
