@@ -14,6 +14,8 @@ mod compare;
 mod coverage;
 mod diff;
 mod doctor;
+#[cfg(test)]
+mod documents;
 mod error;
 mod gate;
 mod instrument;
