@@ -125,6 +125,7 @@ fn attached_late(jdk: &Jdk, arguments: &[&str], options: &[&str]) -> Result<Prof
 /// Profiling begins while threads are in the middle of whatever there is to be in the middle of. What these
 /// activations call then, and after some of them have ended, is called by those that are still there.
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: many attaches")]
 fn contexts_begin_where_threads_are() -> Result<()> {
     for jdk in Jdk::ends()? {
         let virtual_ones = jdk.feature >= 21;

@@ -345,6 +345,7 @@ fn virtual_threads_that_change_carriers() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: a deep stack")]
 fn a_million_activations_deep() -> Result<()> {
     const DEPTH: u32 = 1_000_000;
     for jdk in Jdk::ends()? {

@@ -38,6 +38,7 @@ fn threads_live_and_replayed() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: ten thousand threads")]
 fn ten_thousand_threads_that_die() -> Result<()> {
     for jdk in Jdk::ends()? {
         let (counts, profile) = all_ways(&jdk, &["short", "10000"], all)?;

@@ -62,6 +62,7 @@ impl Program {
 }
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: an interpreted run")]
 fn each_path_has_its_bit() -> Result<()> {
     for jdk in Jdk::ends()? {
         let program = Program::compiled(jdk)?;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use libtest_mimic::Trial;
 use trodden_profile::Profile;
 use trodden_tests::jdk::Jdk;
-use trodden_tests::target::{Language, Target, left_out_of_changes, trial};
+use trodden_tests::target::{Language, Target, left_out_of_changes, some_in_changes, trial};
 use trodden_tests::{Result, artefacts, build, covered, process};
 
 const LIMIT: Duration = Duration::from_secs(200);
@@ -26,18 +26,12 @@ const WAYS: [&[&str]; 4] = [
 
 pub fn trials() -> Result<Vec<Trial>> {
     let judge = |target: &Target, jdk: &Jdk| covered::judge(target, jdk, &[]).map(drop);
-    let mut trials = Target::trials("covered", &Jdk::ends()?, |target| !target.oracle, judge)?;
+    let targets = Target::trials("covered", &Jdk::ends()?, |target| !target.oracle, judge)?;
     let judge = |target: &Target, jdk: &Jdk| covered::judge_ahead(target, jdk).map(drop);
     // Those that run from a jar alone.
     let no_jar = |target: &Target| !target.oracle || target.language != Language::Java;
     let ahead = Target::trials("covered::ahead", &Jdk::ends()?, no_jar, judge)?;
-    trials.extend(ahead.into_iter().map(|trial| {
-        if trial.name().contains("::Exceptions/") {
-            trial
-        } else {
-            left_out_of_changes(trial, "one target stays")
-        }
-    }));
+    let mut trials: Vec<Trial> = some_in_changes(targets).chain(some_in_changes(ahead)).collect();
     for jdk in Jdk::ends()? {
         for (number, flags) in WAYS.into_iter().enumerate() {
             let own = jdk.clone();

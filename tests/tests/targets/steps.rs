@@ -11,7 +11,7 @@ use trodden_tests::burst::{ENDLESS, in_one_burst};
 use trodden_tests::events::{fact, live};
 use trodden_tests::jdk::Jdk;
 use trodden_tests::profile::{self, SUSPICIOUS, SequenceCounts, agent_flag, counts};
-use trodden_tests::target::{Target, trial};
+use trodden_tests::target::{Target, some_in_changes, trial};
 use trodden_tests::{Result, artefacts, process};
 
 /// Longest time for a replay.
@@ -33,7 +33,8 @@ const IN_PART: [(&str, &str); 5] = [
 const FULL: [(&str, &str); 1] = [("Wide", "nearlyFull")];
 
 pub fn trials() -> Result<Vec<Trial>> {
-    let mut trials = Target::trials("steps", &Jdk::ends()?, |target| !target.oracle, judge)?;
+    let targets = Target::trials("steps", &Jdk::ends()?, |target| !target.oracle, judge)?;
+    let mut trials: Vec<Trial> = some_in_changes(targets).collect();
     for jdk in Jdk::ends()? {
         let name = format!("steps::short bursts/jdk{}", jdk.feature);
         trials.push(trial(name, move || short_bursts(&jdk)));
