@@ -802,7 +802,10 @@ fn methods_without_probes_have_sections() {
     let page = Html::parse_document(&page_of(&profile));
     let rows = select(&page, &format!("{section} tbody tr"));
     assert_eq!(rows.len(), 2, "{rows:?}");
-    assert_eq!(rows[0], "881.1 %→ FileInputStream.read 77.8 %");
+    assert_eq!(
+        rows[0],
+        "881.1 %int item = items[i];→ FileInputStream.read 77.8 %"
+    );
 }
 
 /// Branch tables have the time of each outcome, with its interval.

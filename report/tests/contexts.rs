@@ -468,9 +468,15 @@ fn paths_to_calls_are_in_the_sources_terms() {
     let mut nodes = contexts.tree.nodes().to_vec();
     nodes[1].prefix = Some(from_search as u32);
     contexts.tree = ContextTree::from_preorder(nodes).unwrap();
-    let in_bytecode = Report::new(&profile, &ReportOptions::default())
-        .unwrap()
-        .text(false);
+    let words = |profile: &Profile, bytecode: bool| {
+        let options = ReportOptions {
+            bytecode,
+            ..ReportOptions::default()
+        };
+        let text = Report::new(profile, &options).unwrap().text(false);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let in_bytecode = words(&profile, false);
     assert!(
         in_bytecode.contains("[top of the loop, line 11, line 11 "),
         "{in_bytecode}"
@@ -498,15 +504,11 @@ fn paths_to_calls_are_in_the_sources_terms() {
     };
     profile.conditions.insert((0, 0), conditions);
     let report = Report::new(&profile, &ReportOptions::default()).unwrap();
-    let text = report.text(false);
+    let text = words(&profile, false);
     let expected = "[next case of the switch, line 11, line 11 switch (shape) → case Circle c when c.r() > 3, \
                     line 12 c.r() > 3 → yes]";
     assert!(text.contains(expected), "{text}");
     let json: Value = serde_json::from_str(&report.json().unwrap()).unwrap();
     assert_eq!(json["contexts"]["tree"][1]["along"]["start"], "cut");
-    let options = ReportOptions {
-        bytecode: true,
-        ..ReportOptions::default()
-    };
-    assert_eq!(Report::new(&profile, &options).unwrap().text(false), in_bytecode);
+    assert_eq!(words(&profile, true), in_bytecode);
 }

@@ -190,11 +190,8 @@ fn names_of_methods_are_whole_on_narrow_terminals() {
         common::cpu::row(None, 0, Some(1), common::cpu::time(60)),
         common::cpu::row(None, 1, Some(1), common::cpu::time(40)),
     ];
-    let profile = Profile {
-        run: common::run(true),
-        cpu: Some(common::cpu::samples(frames, &rows)),
-        ..Profile::default()
-    };
+    let mut profile = common::cpu::shop([9_000, 1_000], [0, 0, 0, 0], 0, 0);
+    profile.cpu = Some(common::cpu::samples(frames, &rows));
     for (width, long) in [
         (60, "NodeTraversal.traverseBranch(…)"),
         (
