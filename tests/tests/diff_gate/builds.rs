@@ -186,7 +186,7 @@ fn a_test_says_itself_what_it_allows() -> Result<()> {
         out.starts_with("No test does more work than it may; 1 test changed"),
         "{out}"
     );
-    assert!(out.contains("it says itself that 2 % more are allowed"), "{out}");
+    assert!(out.contains("its own limit is 2 % more"), "{out}");
 
     edit(&test, &own("2 %"), &own("0.5"))?;
     record(folder, "new.gate")?.success()?;

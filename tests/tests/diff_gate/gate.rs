@@ -389,7 +389,7 @@ fn calls_of_what_is_not_counted_are_counted() {
     assert_eq!(columns(&base, "out"), ["out", "55", "101"]);
     let (text, _) = place.compare("base.gate", "new.gate", &[]);
     assert!(text.contains("More calls of code that is not counted"), "{text}");
-    let said = "55 → 105 calls, most of the new ones in Calls.main(String[])";
+    let said = "55 → 105 calls, most of the additional ones in Calls.main(String[])";
     assert!(text.contains(said), "{text}");
     let (markdown, _) = place.compare("base.gate", "new.gate", &["--format", "markdown"]);
     assert!(markdown.contains("- Calls: 55 → 105 calls"), "{markdown}");
