@@ -19,6 +19,7 @@ mod filter;
 mod guide;
 mod hints;
 mod ids;
+mod instrumenter;
 mod leave;
 mod options;
 mod outline;
@@ -34,40 +35,11 @@ pub use error::{ClassError, SkipReason};
 pub use filter::{Filter, FilterError};
 pub use guide::{Guide, GuideError};
 pub use ids::{CounterSlot, MethodId};
+pub use instrumenter::Instrumenter;
 pub use leave::{Leave, LeaveError};
-pub use options::{CallWeight, EventProbes, InstrumentOptions, ProbeKind, Probes, Shim};
+pub use options::{CallWeight, EventProbes, InstrumentOptions, ProbeKind, Probes, Shim, UnknownProbe};
 pub use outline::{MethodOutline, outline};
 pub use prepare::{ClassIds, MethodCode, Preparation, Prepared, class_name, round_trip};
 pub use probes::ShimMethod;
 pub use probes::coverage::ClassCoverage;
 pub use shape::shapes;
-
-use std::sync::Arc;
-
-/// Rewrites classes. Cheap to clone, usable from many threads at once.
-#[derive(Clone, Debug)]
-pub struct Instrumenter {
-    shared: Arc<scratch::Shared>,
-}
-
-impl Instrumenter {
-    /// An instrumenter with these options.
-    pub fn new(options: InstrumentOptions) -> Self {
-        Instrumenter {
-            shared: Arc::new(scratch::Shared::new(options)),
-        }
-    }
-
-    /// The options.
-    pub fn options(&self) -> &InstrumentOptions {
-        &self.shared.options
-    }
-
-    /// Reads and numbers a class. Filters are applied to the class's own name and its methods.
-    ///
-    /// # Errors
-    /// If the bytes are not a well-formed class file; the error states class, method and offset.
-    pub fn prepare<'a>(&self, bytes: &'a [u8]) -> Result<Preparation<'a>, ClassError> {
-        prepare::prepare(&self.shared, bytes)
-    }
-}

@@ -50,14 +50,17 @@ impl ProbeKind {
     }
 }
 
-impl FromStr for ProbeKind {
-    type Err = String;
+/// No probe has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown probe '{0}' (known: yieldpoint, counters, safepoint, events, structural, coverage)")]
+pub struct UnknownProbe(pub String);
 
-    fn from_str(name: &str) -> Result<Self, String> {
+impl FromStr for ProbeKind {
+    type Err = UnknownProbe;
+
+    fn from_str(name: &str) -> Result<Self, UnknownProbe> {
         let known = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        known.ok_or_else(|| {
-            format!("unknown probe '{name}' (known: yieldpoint, counters, safepoint, events, structural, coverage)")
-        })
+        known.ok_or_else(|| UnknownProbe(name.to_owned()))
     }
 }
 

@@ -16,8 +16,6 @@ use trodden_profile::{
 
 use crate::error::ClassError;
 
-/// `ldc2_w`.
-const LDC2_W: u8 = 20;
 /// One past the last opcode.
 const OPCODES: usize = 202;
 
@@ -279,7 +277,7 @@ fn normal(pool: &Pool, code: &Code, pc: usize, opcode: u8, scratch: &mut ShapeSc
         op::ILOAD_0..=op::ALOAD_3 => u64::from((opcode - op::ILOAD_0) % 4),
         op::ISTORE_0..=op::ASTORE_3 => u64::from((opcode - op::ISTORE_0) % 4),
         // The last one is the array of a primitive type.
-        op::ILOAD..=op::ALOAD | op::ISTORE..=op::ASTORE | 188 => u64::from(bytes[pc + 1]),
+        op::ILOAD..=op::ALOAD | op::ISTORE..=op::ASTORE | op::NEWARRAY => u64::from(bytes[pc + 1]),
         op::IINC => increment(u16::from(bytes[pc + 1]), i16::from(bytes[pc + 2] as i8)),
         op::WIDE => {
             normal = bytes[pc + 1];
@@ -289,9 +287,10 @@ fn normal(pool: &Pool, code: &Code, pc: usize, opcode: u8, scratch: &mut ShapeSc
             }
         }
         // Fields, calls, and what names a class.
-        LDC2_W | 178..=187 | 189 | 192 | 193 => scratch.constant(pool, get_u2(bytes, pc + 1)),
-        // multianewarray
-        197 => scratch.constant(pool, get_u2(bytes, pc + 1)) ^ u64::from(bytes[pc + 3]),
+        op::LDC2_W | op::GETSTATIC..=op::NEW | op::ANEWARRAY | op::CHECKCAST | op::INSTANCEOF => {
+            scratch.constant(pool, get_u2(bytes, pc + 1))
+        }
+        op::MULTIANEWARRAY => scratch.constant(pool, get_u2(bytes, pc + 1)) ^ u64::from(bytes[pc + 3]),
         // The targets of branches are in their block's successors.
         _ => 0,
     };

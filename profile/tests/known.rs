@@ -8,7 +8,7 @@ use common::method_over;
 use proptest::prelude::*;
 use trodden_numbering::generate::{self, Choices};
 use trodden_numbering::{BlockId, EdgeOp, EdgeRef, EdgeWeights, FlowGraph, Plan, Update};
-use trodden_profile::{EdgeProfile, MethodCounts, MethodMap};
+use trodden_profile::{EdgeProfile, ExecutedMethod, MethodCounts, MethodMap};
 
 /// A run of a method, as the edges that it followed.
 type Run = Vec<EdgeRef>;
@@ -70,6 +70,16 @@ fn followed(map: &MethodMap, run: &Run) -> Vec<Vec<u64>> {
     times
 }
 
+/// How often each block ran: counted one by one.
+fn visits(map: &MethodMap, run: &Run) -> Vec<u64> {
+    let mut times = vec![0; map.graph.num_blocks()];
+    times[map.graph.entry().index()] += 1;
+    for edge in run {
+        times[map.graph.successors(edge.from)[edge.index as usize].index()] += 1;
+    }
+    times
+}
+
 /// The method without probes in its loops with a single path, and the plan that leaves them out.
 fn skipping(bytes: &[u8], limit: u64) -> Option<(MethodMap, Plan)> {
     let mut choices = Choices::new(bytes);
@@ -111,6 +121,18 @@ fn check(bytes: &[u8], turns: &[u8], limit: u64) -> Result<[u32; 2], TestCaseErr
         let known = map.known_blocks(&counts);
         let (truth, shown) = (followed(&map, &run), EdgeProfile::of(&map, &counts));
         prop_assert_eq!(shown.unknown, 0);
+        let ran = ExecutedMethod::new(&map, &counts);
+        prop_assert_eq!(&ran.edges, &shown);
+        prop_assert_eq!(&ran.known_blocks, &known);
+        if map.unobserved.is_empty() {
+            let visits = visits(&map, &run);
+            prop_assert_eq!(ran.entries, 1);
+            prop_assert_eq!(&ran.edges.blocks, &visits);
+            let work = (0..)
+                .zip(&visits)
+                .map(|(block, times)| times * map.instructions(block));
+            prop_assert_eq!(ran.work, work.sum::<u64>());
+        }
         // What is called known is right.
         for (edge, _) in map.graph.edges() {
             let (block, index) = (edge.from.index(), edge.index as usize);
@@ -205,4 +227,28 @@ fn a_loop_with_its_test_at_the_top() {
     assert!(map.known_edge(&known, edge(1, 1)) && !map.known_edge(&known, edge(1, 0)));
     // A method that was never called has no branch whose share is wrong.
     assert_eq!(map.known_blocks(&MethodCounts::default()), [true; 4]);
+}
+
+/// Counts whose numbers name no path are in no sum but that of unknown ones.
+#[test]
+fn unreadable_counts_are_in_no_sum() {
+    let graph = trodden_numbering::SimpleGraph::new(4, &[(0, 1), (0, 2), (1, 3), (2, 3)]);
+    let map = method_over("m", graph.clone(), &EdgeWeights::uniform(&graph), 100).unwrap();
+    let counts = |paths: &[(u64, u64)], partial: &[((u32, u64), u64)]| MethodCounts {
+        paths: paths.iter().copied().collect(),
+        partial: partial.iter().copied().collect(),
+    };
+    let good = counts(&[(0, 3)], &[]);
+    let bad = counts(
+        &[(0, 3), (map.num_paths(), 5)],
+        &[((3, u64::MAX), 7), ((1, u64::MAX), 0)],
+    );
+    let [good, bad] = [good, bad].map(|counts| ExecutedMethod::new(&map, &counts));
+    assert_eq!((good.edges.unknown, bad.edges.unknown), (0, 12));
+    assert_eq!(
+        (good.edges.edges, good.edges.blocks),
+        (bad.edges.edges, bad.edges.blocks)
+    );
+    assert_eq!((good.entries, good.work), (bad.entries, bad.work));
+    assert_eq!(good.entries, 3);
 }

@@ -2,6 +2,9 @@
 //! `spool`. And the
 //! common code of `model` knows no kind of data by name.
 
+#[path = "../../tests/rooms/sources.rs"]
+mod sources;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -52,13 +55,24 @@ fn each_room_uses_only_lower_ones() {
 }
 
 #[test]
+fn no_circle_of_files_is_larger() {
+    // Options: the entries of the groups set fields of what the groups define.
+    sources::check_circles(env!("CARGO_MANIFEST_DIR"), 17);
+}
+
+#[test]
+fn errors_have_types() {
+    sources::check_errors(env!("CARGO_MANIFEST_DIR"), 51);
+}
+
+#[test]
 fn codec_and_merge_name_no_kind() {
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/model");
     let read = |file: &Path| std::fs::read_to_string(file).expect("a source file");
-    let registry = read(&model.join("section.rs"));
+    let registry = read(&model.join("kinds.rs"));
     let kinds: Vec<&str> = registry
         .lines()
-        .filter_map(|line| line.trim().strip_prefix('&')?.strip_suffix("::Kind,"))
+        .filter_map(|line| line.trim().strip_prefix('&')?.strip_suffix("::section::Kind,"))
         .collect();
     assert!(kinds.contains(&"kpaths"), "{kinds:?}");
     let mut common = rust_files(&model.join("codec"));

@@ -1,17 +1,19 @@
 //! Control-flow graphs for Graphviz, and what kinds of data have to draw beside them.
 
+mod syntax;
+
 use std::collections::HashSet;
 use std::fmt::Write;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
 
+use crate::kinds::KINDS;
 use crate::layout;
-use crate::section::{Extent, SECTIONS};
+use crate::section::Extent;
 use crate::view::{MethodView, View};
 use crate::words::{self, thousands};
 
-/// How nodes and edges of what is hottest look.
-pub(crate) const HOT: &str = ", color=\"#c2410c\", penwidth=2.5";
+pub(crate) use syntax::{HOT, quoted};
 
 pub(crate) fn write(view: &View, extent: &Extent) -> String {
     let mut out = String::from(
@@ -22,7 +24,7 @@ pub(crate) fn write(view: &View, extent: &Extent) -> String {
     }
     for (index, method) in view.methods.iter().take(extent.top).enumerate() {
         cluster(&mut out, index, method);
-        for kind in SECTIONS {
+        for kind in KINDS {
             kind.dot_of_method(view, method, index, extent, &mut out);
         }
     }
@@ -108,13 +110,4 @@ fn cluster(out: &mut String, index: usize, view: &MethodView) {
         }
     }
     *out += "  }\n";
-}
-
-/// A double-quoted DOT string.
-pub(crate) fn quoted(text: &str) -> String {
-    let escaped = text
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('\n', "\\n");
-    format!("\"{escaped}\"")
 }

@@ -4,6 +4,7 @@
 pub(crate) mod embed;
 mod left_out;
 mod methods;
+mod parts;
 mod routes;
 
 use std::collections::HashMap;
@@ -11,15 +12,17 @@ use std::collections::HashMap;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::findings::{self, Finding};
+use crate::kinds::KINDS;
 use crate::left_out::LeftOut;
 use crate::line_time::LineTimes;
 use crate::path_time::Times;
-use crate::section::{Extent, SECTIONS};
+use crate::section::Extent;
 use crate::source::Sources;
 use crate::view::{Reasons, View};
-use crate::words::{self, Counts, thousands};
+use crate::words::{self, thousands};
 use crate::{html_method, svg};
 use methods::Anchors;
+pub(crate) use parts::{bar, find, search};
 pub(crate) use routes::Routes;
 
 const STYLES: [&str; 5] = [
@@ -49,7 +52,7 @@ const OPEN: usize = 3;
 pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
     let has_paths = view.counts_paths() || view.standing_alone().any(|kind| kind.is_of_paths());
     let of_kinds = |of_paths: bool| {
-        let kinds = SECTIONS
+        let kinds = KINDS
             .into_iter()
             .filter(move |kind| kind.is_of_paths() == of_paths);
         html! { @for kind in kinds { (kind.html(view, extent)) } }
@@ -123,7 +126,7 @@ fn sections(
     let lines = line_times(view, (0..hot).chain(named.iter().copied()));
     let section = |index: usize| {
         let method = &view.methods[index];
-        let kinds = html! { @for kind in SECTIONS { (kind.html_of_method(view, method, extent)) } };
+        let kinds = html! { @for kind in KINDS { (kind.html_of_method(view, method, extent)) } };
         let place = html_method::Spot {
             rank: index + 1,
             anchor: anchors.of_method(index),
@@ -194,7 +197,7 @@ fn with_left_out(
 /// The page's rules, and those of the kinds of data in the profile. A kind's rules are nested in its section, so that a class
 /// name in one of them means nothing elsewhere.
 fn style(view: &View) -> String {
-    let kinds = SECTIONS
+    let kinds = KINDS
         .iter()
         .filter(|kind| kind.is_in(view) && !kind.style().is_empty())
         .map(|kind| format!(":where(#{}) {{\n{}}}\n", kind.key(), kind.style()));
@@ -203,7 +206,7 @@ fn style(view: &View) -> String {
 }
 
 fn script(view: &View) -> String {
-    let kinds = SECTIONS
+    let kinds = KINDS
         .iter()
         .filter(|kind| kind.is_in(view))
         .map(|kind| kind.script());
@@ -219,7 +222,7 @@ fn run(view: &View) -> Markup {
             @if !run.jvm.is_empty() { div { dt { "JVM" } dd { (run.jvm) } } }
             div { dt { "Profiled" } dd { (format!("{:.1} s", run.seconds)) } }
             @if view.counts_paths() {
-            div { dt { "Paths " (Counts::of(run).participle()) } dd { (thousands(view.totals.paths)) } }
+            div { dt { "Paths " (words::participle(view.basis)) } dd { (thousands(view.totals.paths)) } }
             div { dt { "Branch decisions on them" } dd { (thousands(view.totals.flow)) } }
             div { dt { "Methods that ran" } dd { (thousands(view.totals.methods)) } }
             }
@@ -303,39 +306,12 @@ fn guide(view: &View) -> Markup {
                     span.decision { "taken" } " means that it jumped, " span.decision.not { "not taken" } " that it ran on." }
                 p { "The " strong { "share" } " says how much of the work a path is: how often it ran, times the decisions it makes, out of all \
                     decisions of the whole program (“of this method”: out of the method’s own). Paths without any decision have a count but no share." }
-                p { (words::how_counted(view.run)) " Click a path, or press Enter on it, to mark its lines in the source and its way through the \
+                p { (words::how_counted(view.run, view.basis)) " Click a path, or press Enter on it, to mark its lines in the source and its way through the \
                     picture; at first the hottest is marked. The arrow keys left and right go along its steps. A path that begins like one above it \
                     shows only where it leaves that one until it is chosen; what the other does not have is " b { "bold" } "." }
             }
         }
     }
-}
-
-/// The search field of a table, in which [`search_field`] shows `hint` while it is empty.
-pub(crate) fn search(id: &str, hint: &str) -> Markup {
-    search_field(id, "Search ", hint)
-}
-
-/// The search field of an icicle.
-pub(crate) fn find(icicle: &str) -> Markup {
-    search_field(&format!("{icicle}-search"), "Highlight ", "class or method")
-}
-
-/// A field, and what it found: an output whose id ends with `-found`.
-fn search_field(id: &str, label: &str, hint: &str) -> Markup {
-    let found = format!("{}-found", id.trim_end_matches("-search"));
-    html! {
-        p.search.with-script {
-            label for=(id) { (label) }
-            input type="search" id=(id) aria-controls=(found) placeholder=(hint) autocomplete="off" spellcheck="false";
-            " " output id=(found) for=(id) aria-live="polite" {}
-        }
-    }
-}
-
-/// A bar for a share from 0 to 1; the number stands beside it, so it is hidden from screen readers.
-pub(crate) fn bar(share: f64) -> Markup {
-    html! { span.bar aria-hidden="true" { i style={ "width:" (format!("{:.2}%", share.clamp(0.0, 1.0) * 100.0)) } {} } }
 }
 
 fn skipped(view: &View) -> Markup {

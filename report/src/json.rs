@@ -1,23 +1,26 @@
 //! JSON, format `trodden-report` version 1. Keys may be added; what is here keeps its name and shape.
 
+mod path;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
 use serde::{Serialize, Serializer};
 use trodden_numbering::{BlockId, EdgeRef};
-use trodden_profile::{
-    CompilerMade, CpuTime, Key, MethodMap, PathDescription, Place, edge_key, printable_lines,
-};
+use trodden_profile::{CompilerMade, CpuTime, Key, edge_key, printable_lines};
 
-use crate::ReportError;
-use crate::decisions::{Decision, Decisions};
+use crate::decisions::Decision;
 use crate::findings;
+use crate::kinds::Keys;
 use crate::left_out;
+use crate::options::ReportError;
 use crate::path_time::TimeView;
-use crate::section::{Extent, Keys};
+use crate::section::Extent;
 use crate::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
 use crate::words;
+
+pub(crate) use path::{Path, path};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -174,20 +177,6 @@ struct Observation<'a> {
     reason: &'a str,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Path {
-    id: u64,
-    key: String,
-    count: u64,
-    flow: u64,
-    share: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<PathTime>,
-    start: Point,
-    end: Point,
-    steps: Vec<Step>,
-}
-
 /// CPU time, with shares of the program's.
 #[derive(Serialize)]
 struct MethodTime {
@@ -203,34 +192,6 @@ struct Time {
     samples: u64,
     seconds: f64,
     share: f64,
-}
-
-/// CPU time, with shares of the method's.
-#[derive(Serialize)]
-struct PathTime {
-    samples: f64,
-    seconds: f64,
-    share: f64,
-    interval: [f64; 2],
-    certain: f64,
-}
-
-#[derive(Serialize)]
-struct Point {
-    kind: &'static str,
-    line: Option<u32>,
-    bci: u32,
-}
-
-#[derive(Serialize)]
-struct Step {
-    bci: u32,
-    line: Option<u32>,
-    branch: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    condition: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    outcome: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -347,7 +308,7 @@ pub(crate) fn write<'p>(
             schedule: run.schedule.as_deref(),
             interval_ns: run.interval_ns,
             exact: run.exact,
-            counts: words::Counts::of(run).name(),
+            counts: words::basis(view.basis),
             options: &run.options,
             trodden: &run.version,
             facts: run.facts.texts().collect(),
@@ -518,44 +479,6 @@ fn method_time(view: &TimeView) -> MethodTime {
         near: time(view.near),
         total: time(view.total),
         unplaced: time(view.unplaced),
-    }
-}
-
-pub(crate) fn path(view: &PathView, map: &MethodMap, graph: Key, decisions: &Decisions) -> Path {
-    let d: &PathDescription = &view.description;
-    let (start_kind, end_kind) = decisions.kinds(map, d);
-    let point = |kind, at: Place| Point {
-        kind,
-        line: at.line,
-        bci: at.bci,
-    };
-    Path {
-        id: view.number,
-        key: view.key(graph).to_string(),
-        count: view.count,
-        flow: view.flow,
-        share: view.share,
-        time: view.time.map(|time| PathTime {
-            samples: time.samples,
-            seconds: time.ns / 1e9,
-            share: time.share,
-            interval: time.interval,
-            certain: time.certain,
-        }),
-        start: point(start_kind, d.start),
-        end: point(end_kind, d.end),
-        steps: d
-            .steps
-            .iter()
-            .zip(view.decided(map))
-            .map(|(s, edge)| Step {
-                bci: s.at.bci,
-                line: s.at.line,
-                branch: words::decision(&s.label),
-                condition: decisions.of(edge.from.index()).and_then(Decision::phrase),
-                outcome: decisions.outcome(edge.from.index(), edge.index as usize),
-            })
-            .collect(),
     }
 }
 

@@ -4,9 +4,9 @@
 use trodden_profile::RunInfo;
 
 use crate::findings::{self, Finding};
+use crate::kinds::KINDS;
 use crate::left_out::LeftOut;
 use crate::rows::{Row, fitted, tell_apart};
-use crate::section::SECTIONS;
 use crate::text::{DECISION, HOT, Page, SOFT, TITLE, between, elide, stops, wrap};
 use crate::view::{MethodView, PathView, View, hotter};
 use crate::words::{self, cut, percent, thousands};
@@ -34,7 +34,7 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
     let found = findings::find(view);
     head(&mut page, view, width);
     causes(&mut page, &found, FINDINGS, CAUSES_LINES, width);
-    for kind in SECTIONS {
+    for kind in KINDS {
         kind.overview(view, width, &mut page);
     }
     let ending = [asides(&page, &found, width), ending(view, width)].concat();
@@ -165,7 +165,7 @@ fn head(page: &mut Page, view: &View, width: usize) {
     let mut text = format!(
         "{counted}{:.1} s. {}",
         view.run.seconds,
-        words::how_counted(view.run)
+        words::how_counted(view.run, view.basis)
     );
     if t.unreadable > 0 {
         text += &format!(

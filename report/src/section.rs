@@ -1,26 +1,13 @@
-//! Kinds of data in reports and comparisons, beside plain paths. Each is a plug-in: a folder of its own, which implements
-//! [`ReportSection`], and a line in [`SECTIONS`]. Formats and `compare` go through that list.
+//! What a kind of data does in reports and comparisons. Each kind is a folder, whose `section.rs` implements
+//! [`ReportSection`], and a line in [`KINDS`](crate::kinds::KINDS).
 
 use maud::{Markup, html};
-use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::ReportOptions;
 use crate::compare::{CompareError, Compared, Pair};
 use crate::exports::Export;
+use crate::options::ReportOptions;
 use crate::text::Page;
 use crate::view::{MethodView, View};
-use crate::{contexts, coverage, cpu, kpaths, memory, structural, subpaths};
-
-/// All kinds, in the order in which reports show them.
-pub(crate) const SECTIONS: [&dyn ReportSection; 7] = [
-    &cpu::Kind,
-    &coverage::Kind,
-    &contexts::Kind,
-    &subpaths::Kind,
-    &kpaths::Kind,
-    &structural::Kind,
-    &memory::Kind,
-];
 
 /// How much of a profile a format shows.
 #[derive(Clone, Copy)]
@@ -38,8 +25,8 @@ pub(crate) struct Extent<'o> {
 /// What a kind has to say in JSON.
 pub(crate) type Json<'v> = Box<dyn erased_serde::Serialize + 'v>;
 
-/// How a kind of data is shown. It takes the data from [`View::profile`] or from the view model; what it does not show in
-/// some format it leaves out. The implementor has no state.
+/// How a kind of data is shown. It takes the data from [`View::profile`] or from the view model; what it does
+/// not show in some format it leaves out. The implementor has no state.
 pub(crate) trait ReportSection: Sync {
     /// Its key in JSON: in the report, in a method, and in a comparison.
     fn key(&self) -> &'static str;
@@ -91,7 +78,8 @@ pub(crate) trait ReportSection: Sync {
         ""
     }
 
-    /// For the page: the rules of its section, which has [`key`](Self::key) as its id. They apply nowhere else.
+    /// For the page: the rules of its section, which has [`key`](Self::key) as its id. They apply nowhere
+    /// else.
     fn style(&self) -> &'static str {
         ""
     }
@@ -130,30 +118,5 @@ pub(crate) trait ReportSection: Sync {
     /// If they do not go together.
     fn compare(&self, _: &Pair, _notes: &mut Vec<String>) -> Result<Option<Compared>, CompareError> {
         Ok(None)
-    }
-}
-
-/// What the kinds have to say in JSON, by their keys.
-pub(crate) struct Keys<'v>(Vec<(&'static str, Json<'v>)>);
-
-impl<'v> Keys<'v> {
-    /// Asks all kinds.
-    pub fn of(json: impl Fn(&dyn ReportSection) -> Option<Json<'v>>) -> Self {
-        Keys(
-            SECTIONS
-                .iter()
-                .filter_map(|kind| Some((kind.key(), json(*kind)?)))
-                .collect(),
-        )
-    }
-}
-
-impl Serialize for Keys<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (key, value) in &self.0 {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
     }
 }

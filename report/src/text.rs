@@ -1,24 +1,19 @@
 //! For a terminal: 100 columns, plain words, colour only if asked.
 
+mod page;
+mod route;
+
 use std::fmt::Write;
 
-use anstyle::{AnsiColor, Style};
-use trodden_profile::MethodMap;
-
-use crate::decisions::Decisions;
+use crate::kinds::KINDS;
 use crate::left_out::LeftOut;
 use crate::overview::{self, Ranked};
-use crate::path_time::PathTime;
-use crate::section::{Extent, SECTIONS};
-use crate::view::{BranchView, Fork, MethodView, PathView, Reasons, Stop, View};
-use crate::words::{self, decision_short, percent, place, thousands};
+use crate::section::Extent;
+use crate::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
+use crate::words::{self, percent, place, thousands};
 
-/// Columns of a terminal page.
-pub(crate) const WIDTH: usize = 100;
-pub(crate) const TITLE: Style = Style::new().bold();
-pub(crate) const HOT: Style = AnsiColor::Yellow.on_default().bold();
-pub(crate) const DECISION: Style = AnsiColor::Cyan.on_default();
-pub(crate) const SOFT: Style = Style::new().dimmed();
+pub(crate) use page::{DECISION, HOT, Page, SOFT, TITLE, WIDTH, elide, within, wrap};
+pub(crate) use route::{between, branch_words, route, stops};
 
 /// Path numbers that cannot be read and are listed.
 const MOST_UNREADABLE: usize = 5;
@@ -42,12 +37,6 @@ impl Shown {
     }
 }
 
-/// A page being written.
-pub(crate) struct Page {
-    pub out: String,
-    pub color: bool,
-}
-
 pub(crate) fn write(view: &View, extent: &Extent, color: bool) -> String {
     let Extent { mut top, options, .. } = *extent;
     // What was asked for is shown as a whole.
@@ -69,7 +58,7 @@ pub(crate) fn write(view: &View, extent: &Extent, color: bool) -> String {
     if options.method.is_none() {
         overview::stands_out(&mut page, view, WIDTH);
     }
-    for kind in SECTIONS {
+    for kind in KINDS {
         kind.text(view, extent, &mut page);
     }
     if view.counts_paths() {
@@ -84,7 +73,7 @@ pub(crate) fn write(view: &View, extent: &Extent, color: bool) -> String {
             match row {
                 Ranked::Method(method) => {
                     page.method(rank, method, shown);
-                    for kind in SECTIONS {
+                    for kind in KINDS {
                         kind.text_of_method(view, method, extent, &mut page);
                     }
                 }
@@ -104,26 +93,6 @@ pub(crate) fn write(view: &View, extent: &Extent, color: bool) -> String {
 }
 
 impl Page {
-    pub(crate) fn line(&mut self, text: &str) {
-        self.out.push_str(text.trim_end());
-        self.out.push('\n');
-    }
-
-    pub(crate) fn styled(&self, style: Style, text: &str) -> String {
-        if self.color {
-            format!("{style}{text}{style:#}")
-        } else {
-            text.to_owned()
-        }
-    }
-
-    /// A paragraph, broken at spaces, later lines indented by `indent`.
-    pub(crate) fn wrapped(&mut self, indent: usize, text: &str) {
-        for line in wrap(text, WIDTH - indent) {
-            self.line(&format!("{}{line}", " ".repeat(indent)));
-        }
-    }
-
     fn head(&mut self, view: &View) {
         let run = view.run;
         let title = self.styled(TITLE, "Trodden: which paths the program took");
@@ -147,7 +116,11 @@ impl Page {
         }
         self.wrapped(
             2,
-            &format!("counted  {:.1} s. {}", run.seconds, words::how_counted(run)),
+            &format!(
+                "counted  {:.1} s. {}",
+                run.seconds,
+                words::how_counted(run, view.basis)
+            ),
         );
         if run.has_time_only() {
             self.line("");
@@ -193,7 +166,7 @@ impl Page {
             time("own time".to_owned()),
             "share",
             "decisions",
-            format!("paths {}", words::Counts::of(view.run).participle())
+            format!("paths {}", words::participle(view.basis))
         ));
         for row in rows {
             let method = match row {
@@ -418,228 +391,5 @@ impl Page {
             );
             self.wrapped(2, &text);
         }
-    }
-}
-
-/// A decision with its place, its outcomes and how often each was: `line 24   hit != null  yes 7 (70.0 %), no 3 (30.0 %)`.
-pub(crate) fn branch_words(method: &MethodView, branch: &BranchView) -> String {
-    let low = if branch.undercounted { " *" } else { "" };
-    let decisions = method.decisions();
-    if let Some(decision) = decisions.of(branch.block) {
-        let mut outcomes = branch.outcomes(method);
-        let total = words::sum(outcomes.iter().map(|o| o.count));
-        let share = |count: Option<u64>| match (count, total) {
-            (Some(count), Some(total)) if total > 0 => {
-                format!(" ({})", percent(count as f64 / total as f64))
-            }
-            _ => String::new(),
-        };
-        // The positive outcome first, whichever way the compiler turned the jump.
-        outcomes.sort_by_key(|outcome| outcome.negative);
-        let between = if outcomes.iter().any(|o| o.time.is_some()) {
-            "; "
-        } else {
-            ", "
-        };
-        let counts = outcomes.iter().map(|o| {
-            let time = outcome_time(o.time.as_ref());
-            format!("{} {}{}{time}", o.text, words::count(o.count), share(o.count))
-        });
-        let counts = counts.collect::<Vec<_>>().join(between);
-        let never = if total == Some(0) { " never reached:" } else { "" };
-        let asked = decision.phrase().unwrap_or_default();
-        return format!("{:<10} {asked}{never}  {counts}{low}", place(branch.at));
-    }
-    match &branch.fork {
-        Fork::Branch { taken, not_taken } => {
-            let bias = match (*taken, words::sum([*taken, *not_taken])) {
-                (_, Some(0)) => "never reached".to_owned(),
-                (Some(taken), Some(total)) => format!("{} taken", percent(taken as f64 / total as f64)),
-                _ => "share not known".to_owned(),
-            };
-            let times = branch.outcomes(method).into_iter().filter_map(|o| {
-                let time = o.time.as_ref().map(words::time_of_outcome)?;
-                Some(format!("; {} {time}", o.text))
-            });
-            format!(
-                "{:<15} taken {:>13}  not taken {:>13}  {bias}{low}{}",
-                place(branch.at),
-                words::count(*taken),
-                words::count(*not_taken),
-                times.collect::<String>()
-            )
-        }
-        Fork::Switch(cases) => {
-            let text: Vec<String> = cases
-                .iter()
-                .zip(branch.outcomes(method))
-                .map(|(c, o)| {
-                    let time = outcome_time(o.time.as_ref());
-                    format!("{} {}{time}", decision_short(&c.label), words::count(c.count))
-                })
-                .collect();
-            format!("{:<16} {}{low}", place(branch.at), text.join("; "))
-        }
-    }
-}
-
-/// What is said of an outcome's time behind its count.
-fn outcome_time(time: Option<&PathTime>) -> String {
-    time.map_or_else(String::new, |time| format!(", {}", words::time_of_outcome(time)))
-}
-
-/// `7 → 8–9 not taken → 12`; with decisions in the source's terms `7 · 8–9 hit != null → no · 12`.
-pub(crate) fn route(path: &PathView, map: &MethodMap, decisions: &Decisions) -> String {
-    stops(path, map, decisions).join(between(decisions))
-}
-
-/// The stops of a route.
-pub(crate) fn stops(path: &PathView, map: &MethodMap, decisions: &Decisions) -> Vec<String> {
-    let stop = |stop: &Stop| {
-        let mut out = String::new();
-        if stop.bytecode {
-            out += "bytecode ";
-        }
-        out += &stop.from.to_string();
-        if stop.to != stop.from {
-            let _ = write!(out, "–{}", stop.to);
-        }
-        if let Some(edge) = stop.edge {
-            let _ = write!(out, " {}", decisions.followed(map, edge));
-        }
-        out
-    };
-    let stops: Vec<String> = path.folded(decisions).iter().map(stop).collect();
-    if stops.is_empty() {
-        vec!["runs straight into the loop".to_owned()]
-    } else {
-        stops
-    }
-}
-
-/// What is between two stops of a route.
-pub(crate) fn between(decisions: &Decisions) -> &'static str {
-    if decisions.is_empty() { " → " } else { " · " }
-}
-
-/// Breaks lines that are too long for a terminal, with their indentation; escapes of styles have no width.
-pub(crate) fn within(text: &str, width: usize) -> String {
-    let mut out = String::new();
-    for line in text.lines() {
-        let indent = line.chars().take_while(|c| *c == ' ').count().min(width / 2);
-        let mut used = 0;
-        for (i, word) in line.split(' ').enumerate() {
-            let length = visible(word);
-            if i > 0 && used + 1 + length > width && used > indent {
-                out.push('\n');
-                out.push_str(&" ".repeat(indent));
-                used = indent;
-            } else if i > 0 {
-                out.push(' ');
-                used += 1;
-            }
-            // A name that is too long for any line; with escapes of styles it is left as it is.
-            let mut rest = word;
-            while used + visible(rest) > width && !rest.contains('\u{1b}') {
-                let cut = rest
-                    .char_indices()
-                    .nth(width - used)
-                    .map_or(rest.len(), |(at, _)| at);
-                out.push_str(&rest[..cut]);
-                out.push('\n');
-                out.push_str(&" ".repeat(indent));
-                (rest, used) = (&rest[cut..], indent);
-            }
-            out.push_str(rest);
-            used += visible(rest);
-        }
-        out.push('\n');
-    }
-    out
-}
-
-/// Columns of a text with escapes of styles.
-fn visible(text: &str) -> usize {
-    let mut columns = 0;
-    let mut is_escape = false;
-    for c in text.chars() {
-        match (is_escape, c) {
-            (false, '\u{1b}') => is_escape = true,
-            (true, 'm') => is_escape = false,
-            (true, _) => (),
-            (false, _) => columns += 1,
-        }
-    }
-    columns
-}
-
-/// Breaks at spaces, but not in front of a `%`; a word longer than a line is broken where it must.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let lines = wrapped(&text.replace(" %", GLUED), width);
-    lines.into_iter().map(|line| line.replace(GLUED, " %")).collect()
-}
-
-/// What a space in front of a `%` is while lines are broken.
-const GLUED: &str = "\u{a0}%";
-
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    let mut used = 0;
-    for (i, word) in text.split(' ').enumerate() {
-        let mut length = word.chars().count();
-        if i > 0 && used + 1 + length <= width {
-            lines.last_mut().unwrap_or(&mut String::new()).push(' ');
-            used += 1;
-        } else if i > 0 {
-            lines.push(String::new());
-            used = 0;
-        }
-        let mut rest = word;
-        while used + length > width {
-            let cut = rest
-                .char_indices()
-                .nth(width - used)
-                .map_or(rest.len(), |(at, _)| at);
-            if let Some(last) = lines.last_mut() {
-                last.push_str(&rest[..cut]);
-            }
-            rest = &rest[cut..];
-            length = rest.chars().count();
-            lines.push(String::new());
-            used = 0;
-        }
-        if let Some(last) = lines.last_mut() {
-            last.push_str(rest);
-        }
-        used += length;
-    }
-    lines
-}
-
-/// Keeps the end of a long name: the method is worth more than the package.
-pub(crate) fn elide(text: &str, width: usize) -> String {
-    let length = text.chars().count();
-    if length <= width {
-        return text.to_owned();
-    }
-    let tail: String = text.chars().skip(length - (width - 1)).collect();
-    format!("…{tail}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wrapping() {
-        assert_eq!(wrap("ab cd ef", 5), ["ab cd", "ef"]);
-        assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
-        assert_eq!(wrap("a bcdef g", 3), ["a", "bcd", "ef", "g"]);
-        assert_eq!(wrap("", 3), [""]);
-        assert_eq!(wrap("ab 10 %", 5), ["ab", "10 %"]);
-        assert_eq!(elide("a.b.C.m()", 5), "….m()");
-        assert_eq!(within("  ab cd ef\ngh", 7), "  ab cd\n  ef\ngh\n");
-        assert_eq!(within("  abcdefgh ij", 6), "  abcd\n  efgh\n  ij\n");
-        assert_eq!(within("\u{1b}[1mab\u{1b}[0m cd", 5), "\u{1b}[1mab\u{1b}[0m cd\n");
     }
 }

@@ -5,11 +5,11 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
-use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path, PathEnd};
+use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path, PathEnd, RegenerateError};
 use trodden_profile::{
-    BlockExit, BranchCounts, ClassProfile, EdgeLabel, EdgeProfile, EndKind, KPaths, Key, Known,
-    MethodConditions, MethodCounts, MethodMap, Observation, PathDescription, PathForest, Place, Profile,
-    RunInfo, Skipped, path_key,
+    BlockExit, BranchCounts, ClassProfile, CountBasis, EdgeLabel, EdgeProfile, EndKind, ExecutedPath, KPaths,
+    Key, Known, MethodConditions, MethodCounts, MethodMap, Observation, PathDescription, PathForest, Place,
+    Profile, RunInfo, Skipped, UnreadableCount, path_key,
 };
 
 use crate::contexts::ContextsView;
@@ -18,7 +18,6 @@ use crate::left_out::{self, LeftOut};
 use crate::memory::{self, Earlier};
 use crate::path_time::{Division, Groups, Names, PathTime, Through, TimeView, Times, measured};
 use crate::pattern::MethodPattern;
-use crate::section::{ReportSection, SECTIONS};
 use crate::source::{SourceText, Sources, below};
 use crate::structural::StructureView;
 use crate::subpaths::SubpathsView;
@@ -34,6 +33,8 @@ pub struct View<'p> {
     pub profile: &'p Profile,
     /// About the run.
     pub run: &'p RunInfo,
+    /// How the counts came about.
+    pub basis: CountBasis,
     /// Sums over the whole profile, whatever was selected.
     pub totals: Totals,
     /// The selected methods that ran, or whose counts cannot be read, by time ([`TimeView::near`]), then flow, count, name.
@@ -225,7 +226,7 @@ impl BranchView {
                 text: decisions.outcome_or_label(method.map, edge),
                 negative: decisions.is_negative(method.map, edge),
                 count: method.edge_count(edge),
-                target: place(method.map, method.map.blocks[to.index()].start),
+                target: method.map.place(method.map.blocks[to.index()].start),
                 time: method.time_of(edge),
             }
         };
@@ -386,6 +387,7 @@ impl<'p> View<'p> {
         View {
             profile,
             run: &profile.run,
+            basis: profile.count_basis(),
             totals: Totals {
                 paths,
                 flow,
@@ -404,20 +406,6 @@ impl<'p> View<'p> {
             subpaths: (profile.subpaths.as_ref()).map(|about| SubpathsView::new(about, profile, pattern)),
             sources: Rc::clone(sources),
         }
-    }
-}
-
-impl View<'_> {
-    /// Kinds of data in the profile that may be there without counts of paths.
-    pub(crate) fn standing_alone(&self) -> impl Iterator<Item = &'static dyn ReportSection> {
-        SECTIONS
-            .into_iter()
-            .filter(|kind| kind.stands_alone() && kind.is_in(self))
-    }
-
-    /// Does the profile count paths, or would it if any had run? One of subpaths alone does not.
-    pub(crate) fn counts_paths(&self) -> bool {
-        self.totals.methods > 0 || self.standing_alone().next().is_none()
     }
 }
 
@@ -458,24 +446,9 @@ impl<'p> MethodView<'p> {
             edge_times: OnceCell::new(),
         };
         let damage = damage(map);
-        let whole = counts.paths.iter().map(|(&number, &count)| (None, number, count));
-        let partial = counts
-            .partial
-            .iter()
-            .map(|(&(block, number), &count)| (Some(block), number, count));
-        for (stopped, number, count) in whole.chain(partial).filter(|&(.., count)| count > 0) {
-            let path = match (&damage, stopped) {
-                (Some(damage), _) => Err(damage.clone()),
-                (None, None) => map.dag.regenerate(&map.graph, number).map_err(|e| e.to_string()),
-                (None, Some(block)) => map
-                    .dag
-                    .regenerate_partial(&map.graph, number, BlockId::new(block as usize))
-                    .map_err(|e| e.to_string()),
-            };
-            match path {
-                Ok(path) => view.add(path, number, count, stopped.is_some()),
-                Err(error) => view.unreadable.push(Unreadable { number, count, error }),
-            }
+        match &damage {
+            None => map.executed(counts).for_each(|executed| view.add(executed)),
+            Some(damage) => view.unreadable.extend(damaged(counts, damage)),
         }
         view.paths.shrink_to_fit();
         view.partial.shrink_to_fit();
@@ -497,12 +470,28 @@ impl<'p> MethodView<'p> {
         view
     }
 
-    fn add(&mut self, path: Path, number: u64, count: u64, partial: bool) {
-        self.edges.add(self.map, &path, count);
-        let path = PathView::new(self.map, path, number, count);
-        self.count = self.count.saturating_add(count);
+    fn add(&mut self, executed: Result<ExecutedPath, UnreadableCount>) {
+        let ExecutedPath {
+            number,
+            stopped,
+            times,
+            path,
+        } = match executed {
+            Ok(executed) => executed,
+            Err(unreadable) => {
+                self.unreadable.push(Unreadable {
+                    number: unreadable.number,
+                    count: unreadable.times,
+                    error: unreadable.error.to_string(),
+                });
+                return;
+            }
+        };
+        self.edges.add(self.map, &path, times);
+        let path = PathView::new(self.map, path, number, times);
+        self.count = self.count.saturating_add(times);
         self.flow = self.flow.saturating_add(path.flow);
-        if partial {
+        if stopped.is_some() {
             self.partial.push(path);
         } else {
             self.paths.push(path);
@@ -532,7 +521,7 @@ impl<'p> MethodView<'p> {
                 from: branch.block,
                 index,
             }),
-            target: place(self.map, self.map.blocks[to.index()].start),
+            target: self.map.place(self.map.blocks[to.index()].start),
         };
         let cases: Vec<Case> = (0..)
             .zip(branch.outcomes.into_iter().zip(targets))
@@ -682,15 +671,11 @@ impl<'p> MethodView<'p> {
     }
 
     /// The path of a number, with its count; or why there is none.
-    pub(crate) fn path(&self, number: u64) -> Result<PathView, String> {
+    pub(crate) fn path(&self, number: u64) -> Result<PathView, NoPath> {
         if let Some(damage) = damage(self.map) {
-            return Err(damage);
+            return Err(NoPath::Damaged(damage));
         }
-        let path = self
-            .map
-            .dag
-            .regenerate(&self.map.graph, number)
-            .map_err(|e| e.to_string())?;
+        let path = self.map.dag.regenerate(&self.map.graph, number)?;
         let counted = self.paths.iter().find(|p| p.number == number);
         let mut path = PathView::new(self.map, path, number, counted.map_or(0, |p| p.count));
         if let Some(counted) = counted {
@@ -906,15 +891,34 @@ pub(crate) fn block_lines(map: &MethodMap, start: u32, end: u32) -> Vec<u32> {
     lines
 }
 
-pub(crate) fn place(map: &MethodMap, bci: u32) -> Place {
-    Place {
-        bci,
-        line: map.line(bci),
-    }
-}
-
 fn clamp(sum: u128) -> u64 {
     u64::try_from(sum).unwrap_or(u64::MAX)
+}
+
+/// Why a number names no path.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoPath {
+    /// The path map cannot be read at all.
+    #[error("{0}")]
+    Damaged(String),
+    /// The map has no such number.
+    #[error(transparent)]
+    Number(#[from] RegenerateError),
+}
+
+/// All counts of a method whose path map cannot be read.
+fn damaged(counts: &MethodCounts, damage: &str) -> impl Iterator<Item = Unreadable> {
+    let whole = counts.paths.iter().map(|(&number, &count)| (number, count));
+    let partial = counts
+        .partial
+        .iter()
+        .map(|(&(_, number), &count)| (number, count));
+    let counted = whole.chain(partial).filter(|&(_, count)| count > 0);
+    counted.map(move |(number, count)| Unreadable {
+        number,
+        count,
+        error: damage.to_owned(),
+    })
 }
 
 /// What makes a path map unusable: tables that do not fit each other. Regeneration checks the rest.

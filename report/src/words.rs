@@ -1,7 +1,7 @@
 //! Names and numbers as people write them.
 
 use trodden_numbering::StartKind;
-use trodden_profile::{EdgeLabel, EndKind, MethodMap, Observation, Place, RunInfo, facts};
+use trodden_profile::{CountBasis, EdgeLabel, EndKind, MethodMap, Observation, Place, RunInfo, facts};
 
 use crate::path_time::{PathTime, TimeView};
 
@@ -162,7 +162,7 @@ pub(crate) fn place(place: Place) -> String {
 
 /// Where a bytecode index of a method is, as [`place`] says it.
 pub(crate) fn place_of(map: &MethodMap, bci: u32) -> String {
-    place(crate::view::place(map, bci))
+    place(map.place(bci))
 }
 
 /// A command whose program is known by the name of its file: a jar's without the folders that it is in.
@@ -293,50 +293,26 @@ pub(crate) fn sum(counts: impl IntoIterator<Item = Option<u64>>) -> Option<u128>
     counts.into_iter().map(|count| count.map(u128::from)).sum()
 }
 
-/// What the counts of a profile stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Counts {
-    /// Executions, each of them.
-    Exact,
-    /// Executions in the whole run, as estimated from a part of it.
-    Estimates,
-    /// Samples: only their shares mean something.
-    Samples,
+/// The basis of counts, in JSON.
+pub(crate) fn basis(basis: CountBasis) -> &'static str {
+    match basis {
+        CountBasis::Exact => "exact",
+        CountBasis::Weighted(_) | CountBasis::Estimated(_) => "estimates",
+        CountBasis::Sampled(_) => "samples",
+    }
 }
 
-impl Counts {
-    pub fn of(run: &RunInfo) -> Self {
-        let has_estimates = |schedule: &String| schedule.split(" + ").any(|one| one.starts_with("span:"));
-        match run.probe.as_str() {
-            _ if run.exact => Counts::Exact,
-            "auto" | "structural" => Counts::Estimates,
-            // Each sample stands for so many executions of its window.
-            _ if run.schedule.as_ref().is_some_and(has_estimates) => Counts::Estimates,
-            _ => Counts::Samples,
-        }
-    }
-
-    /// In JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Counts::Exact => "exact",
-            Counts::Estimates => "estimates",
-            Counts::Samples => "samples",
-        }
-    }
-
-    /// What paths were: `counted`.
-    pub fn participle(self) -> &'static str {
-        match self {
-            Counts::Exact => "counted",
-            Counts::Estimates => "estimated",
-            Counts::Samples => "sampled",
-        }
+/// What paths were: `counted`.
+pub(crate) fn participle(basis: CountBasis) -> &'static str {
+    match basis {
+        CountBasis::Exact => "counted",
+        CountBasis::Weighted(_) | CountBasis::Estimated(_) => "estimated",
+        CountBasis::Sampled(_) => "sampled",
     }
 }
 
 /// How the counts came about, as one sentence.
-pub(crate) fn how_counted(run: &RunInfo) -> String {
+pub(crate) fn how_counted(run: &RunInfo, basis: CountBasis) -> String {
     if run.has_time_only() {
         return "Only CPU time was sampled: no code had probes, so nothing is known of paths.".to_owned();
     }
@@ -361,8 +337,8 @@ pub(crate) fn how_counted(run: &RunInfo) -> String {
         return "Each loop was counted on its own, in windows; counts of whole paths are computed from these, as estimates of the whole run."
             .to_owned();
     }
-    let mut out = match Counts::of(run) {
-        Counts::Estimates => "Paths were sampled; counts are estimates of how often they ran in the whole run, and so are shares",
+    let mut out = match basis {
+        CountBasis::Weighted(_) => "Paths were sampled; counts are estimates of how often they ran in the whole run, and so are shares",
         _ => "Paths were sampled, so counts are samples and shares are estimates",
     }
     .to_owned();
@@ -409,6 +385,8 @@ pub(crate) fn observed(observation: &Observation, count: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use trodden_profile::Profile;
+
     use super::*;
 
     #[test]
@@ -430,31 +408,27 @@ mod tests {
 
     #[test]
     fn estimated_executions_are_not_called_samples() {
-        let run = |probe: &str, schedule: &str| RunInfo {
-            probe: probe.to_owned(),
-            schedule: Some(schedule.to_owned()).filter(|text| !text.is_empty()),
-            interval_ns: Some(20_000_000),
-            ..RunInfo::default()
+        let sentence = |probe: &str, schedule: &str| {
+            let profile = Profile {
+                run: RunInfo {
+                    probe: probe.to_owned(),
+                    schedule: Some(schedule.to_owned()).filter(|text| !text.is_empty()),
+                    interval_ns: Some(20_000_000),
+                    ..RunInfo::default()
+                },
+                ..Profile::default()
+            };
+            how_counted(&profile.run, profile.count_basis())
         };
         // In windows of fixed duration each sample stands for many executions; elsewhere it is one.
-        let span = how_counted(&run("yieldpoint", "span:1ms:256"));
+        let span = sentence("yieldpoint", "span:1ms:256");
         assert!(
             span.contains("counts are estimates of how often they ran"),
             "{span}"
         );
         assert!(!span.contains("counts are samples"), "{span}");
-        let sag = how_counted(&run("yieldpoint", "sag:64:17"));
+        let sag = sentence("yieldpoint", "sag:64:17");
         assert!(sag.contains("counts are samples"), "{sag}");
-        for (probe, schedule, expected) in [
-            ("yieldpoint", "span:1ms:256", Counts::Estimates),
-            ("yieldpoint", "sag:64:17 + span:1ms:256", Counts::Estimates),
-            ("yieldpoint", "sag:64:17", Counts::Samples),
-            ("safepoint", "", Counts::Samples),
-            ("auto", "", Counts::Estimates),
-            ("structural", "", Counts::Estimates),
-        ] {
-            assert_eq!(Counts::of(&run(probe, schedule)), expected, "{probe} {schedule}");
-        }
     }
 
     #[test]

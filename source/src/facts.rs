@@ -4,9 +4,9 @@ use trodden_classfile::opcodes as op;
 use trodden_profile::BlockExit;
 
 use crate::bootstrap::Bootstrap;
-use crate::decide::Known;
 use crate::expression::{Id, Name, Node};
 use crate::interpret::store_slot;
+use crate::known::Known;
 
 impl<'a> Known<'_, 'a> {
     /// Blocks that lead to a block.

@@ -549,21 +549,21 @@ impl<'a> Machine<'_, 'a> {
             return self.store(pc, next, slot);
         }
         match opcode {
-            0 => {}
-            1 => self.push(Node::Null),
-            2..=8 => self.push(Node::Int(i32::from(opcode) - 3)),
-            9..=10 => self.push(Node::Long(i64::from(opcode) - 9)),
-            11..=13 => self.push(Node::Float(f32::from(opcode - 11))),
-            14..=15 => self.push(Node::Double(f64::from(opcode - 14))),
+            op::NOP => {}
+            op::ACONST_NULL => self.push(Node::Null),
+            op::ICONST_M1..=op::ICONST_5 => self.push(Node::Int(i32::from(opcode) - i32::from(op::ICONST_0))),
+            op::LCONST_0..=op::LCONST_1 => self.push(Node::Long(i64::from(opcode - op::LCONST_0))),
+            op::FCONST_0..=op::FCONST_2 => self.push(Node::Float(f32::from(opcode - op::FCONST_0))),
+            op::DCONST_0..=op::DCONST_1 => self.push(Node::Double(f64::from(opcode - op::DCONST_0))),
             op::BIPUSH => self.push(Node::Int(i32::from(byte(pc + 1) as i8))),
             op::SIPUSH => self.push(Node::Int(i32::from(u2(self.code, pc + 1) as i16))),
             op::LDC => self.constant(u16::from(byte(pc + 1))),
-            op::LDC_W | 20 => self.constant(u2(self.code, pc + 1)),
-            46..=53 => {
+            op::LDC_W | op::LDC2_W => self.constant(u2(self.code, pc + 1)),
+            op::IALOAD..=op::SALOAD => {
                 const TYPES: [Type; 8] = [b'I', b'J', b'F', b'D', b'L', UNKNOWN, b'C', b'S'];
                 let index = self.pop();
                 let array = self.pop();
-                let ty = match TYPES[usize::from(opcode - 46)] {
+                let ty = match TYPES[usize::from(opcode - op::IALOAD)] {
                     // Bytes and booleans have the same instruction.
                     UNKNOWN => match self.descriptor(array, pc) {
                         Some(array) if array.starts_with(b"[") => first(&array[1..]),
@@ -573,7 +573,7 @@ impl<'a> Machine<'_, 'a> {
                 };
                 self.push(Node::Index(array, index, ty));
             }
-            79..=86 => {
+            op::IASTORE..=op::SASTORE => {
                 let value = self.pop();
                 let index = self.pop();
                 let array = self.pop();
@@ -585,37 +585,37 @@ impl<'a> Machine<'_, 'a> {
                 let target = self.out.arena.add(Node::Index(array, index, ty));
                 self.assign(target, value);
             }
-            87 => self.drop_one(pc),
-            88 => {
+            op::POP => self.drop_one(pc),
+            op::POP2 => {
                 let top = self.pop();
                 if !self.out.arena.is_wide(top) {
                     self.pop();
                 }
                 self.pure = false;
             }
-            89 => self.duplicate(1, 0),
-            90 => self.duplicate(1, 1),
-            91 => self.duplicate(1, 2),
-            92 => self.duplicate(2, 0),
-            93 => self.duplicate(2, 1),
-            94 => self.duplicate(2, 2),
-            95 => {
+            op::DUP => self.duplicate(1, 0),
+            op::DUP_X1 => self.duplicate(1, 1),
+            op::DUP_X2 => self.duplicate(1, 2),
+            op::DUP2 => self.duplicate(2, 0),
+            op::DUP2_X1 => self.duplicate(2, 1),
+            op::DUP2_X2 => self.duplicate(2, 2),
+            op::SWAP => {
                 let top = self.pop();
                 let below = self.pop();
                 self.stack.extend([top, below]);
             }
-            96..=115 => {
+            op::IADD..=op::DREM => {
                 const SIGNS: [&str; 5] = ["+", "-", "*", "/", "%"];
-                let number = opcode - 96;
+                let number = opcode - op::IADD;
                 self.binary(SIGNS[usize::from(number / 4)], b"IJFD"[usize::from(number % 4)]);
             }
-            116..=119 => {
+            op::INEG..=op::DNEG => {
                 let of = self.pop();
                 self.push(Node::Negate(of));
             }
-            120..=131 => {
+            op::ISHL..=op::LXOR => {
                 const SIGNS: [&str; 6] = ["<<", ">>", ">>>", "&", "|", "^"];
-                let number = opcode - 120;
+                let number = opcode - op::ISHL;
                 self.binary(SIGNS[usize::from(number / 2)], b"IJ"[usize::from(number % 2)]);
             }
             op::IINC => self.increment(next, u16::from(byte(pc + 1)), i32::from(byte(pc + 2) as i8), pc),
@@ -624,38 +624,38 @@ impl<'a> Machine<'_, 'a> {
                 let by = i32::from(u2(self.code, pc + 4) as i16);
                 self.increment(next, u2(self.code, pc + 2), by, pc);
             }
-            133 | 140 | 143 => match opcode {
-                133 => self.widen(b'J'),
+            op::I2L | op::F2L | op::D2L => match opcode {
+                op::I2L => self.widen(b'J'),
                 _ => self.narrow("long"),
             },
-            134 | 137 => self.widen(b'F'),
-            135 | 138 | 141 => self.widen(b'D'),
-            136 | 139 | 142 => self.narrow("int"),
-            144 => self.narrow("float"),
-            145 => self.narrow("byte"),
-            146 => self.narrow("char"),
-            147 => self.narrow("short"),
-            148..=152 => {
+            op::I2F | op::L2F => self.widen(b'F'),
+            op::I2D | op::L2D | op::F2D => self.widen(b'D'),
+            op::L2I | op::F2I | op::D2I => self.narrow("int"),
+            op::D2F => self.narrow("float"),
+            op::I2B => self.narrow("byte"),
+            op::I2C => self.narrow("char"),
+            op::I2S => self.narrow("short"),
+            op::LCMP..=op::DCMPG => {
                 let right = self.pop();
                 let left = self.pop();
                 let nan = match opcode {
-                    149 | 151 => -1,
-                    150 | 152 => 1,
+                    op::FCMPL | op::DCMPL => -1,
+                    op::FCMPG | op::DCMPG => 1,
                     _ => 0,
                 };
                 self.push(Node::Compare(left, right, nan));
             }
-            178 | 180 => match self.class.pool.member(u2(self.code, pc + 1)) {
+            op::GETSTATIC | op::GETFIELD => match self.class.pool.member(u2(self.code, pc + 1)) {
                 Some(member) => {
-                    let owner = (opcode == 180).then(|| self.pop());
+                    let owner = (opcode == op::GETFIELD).then(|| self.pop());
                     self.push(Node::Field { owner, member });
                 }
                 None => self.push(Node::Unknown(UNKNOWN)),
             },
-            179 | 181 => match self.class.pool.member(u2(self.code, pc + 1)) {
+            op::PUTSTATIC | op::PUTFIELD => match self.class.pool.member(u2(self.code, pc + 1)) {
                 Some(member) => {
                     let value = self.pop();
-                    let owner = (opcode == 181).then(|| self.pop());
+                    let owner = (opcode == op::PUTFIELD).then(|| self.pop());
                     let target = self.out.arena.add(Node::Field { owner, member });
                     self.assign(target, value);
                 }
@@ -672,15 +672,15 @@ impl<'a> Machine<'_, 'a> {
                 let arguments = None;
                 self.push(Node::New { class, arguments });
             }
-            188 | 189 => {
+            op::NEWARRAY | op::ANEWARRAY => {
                 self.pop();
                 self.push(Node::NewArray);
             }
-            190 => {
+            op::ARRAYLENGTH => {
                 let array = self.pop();
                 self.push(Node::Length(array));
             }
-            192 => {
+            op::CHECKCAST => {
                 let of = self.pop();
                 let class = self
                     .class
@@ -689,7 +689,7 @@ impl<'a> Machine<'_, 'a> {
                     .unwrap_or_default();
                 self.push(Node::Cast(class, of));
             }
-            193 => {
+            op::INSTANCEOF => {
                 let of = self.pop();
                 let class = self
                     .class
@@ -698,11 +698,11 @@ impl<'a> Machine<'_, 'a> {
                     .unwrap_or_default();
                 self.push(Node::InstanceOf(of, class));
             }
-            194 | 195 => {
+            op::MONITORENTER | op::MONITOREXIT => {
                 self.pop();
                 self.pure = false;
             }
-            197 => {
+            op::MULTIANEWARRAY => {
                 for _ in 0..byte(pc + 3) {
                     self.pop();
                 }

@@ -12,9 +12,9 @@ use trodden_classfile::reader::get_u2;
 use trodden_profile::{BlockExit, ConditionKind, MethodConditions, Outcome};
 
 use crate::bootstrap::Bootstrap;
-use crate::decide::Known;
 use crate::expression::{Id, Name, Node};
 use crate::interpret::Decision;
+use crate::known::Known;
 use crate::print::{simple, string};
 
 /// Instructions of a record's pattern that are read.

@@ -10,9 +10,9 @@ use trodden_classfile::opcodes as op;
 use trodden_classfile::reader::get_u2;
 use trodden_profile::{Condition, ConditionKind, EdgeLabel, Outcome};
 
-use crate::decide::Known;
 use crate::expression::{Id, Name, Node};
 use crate::interpret::Relation;
+use crate::known::Known;
 use crate::patterns::PatternSwitch;
 use crate::print::{character, string};
 
@@ -314,7 +314,7 @@ fn constants(class: &Class, table: &[u8]) -> Option<Labels> {
             let at = pc as usize;
             let index = |bytes: &[u8]| u16::from_be_bytes([bytes[at + 1], bytes[at + 2]]);
             match opcode {
-                178 => {
+                op::GETSTATIC => {
                     let member = class.pool.member(index(code.bytes))?;
                     if member.descriptor.starts_with(b"[") {
                         current = member.name == table
@@ -329,7 +329,7 @@ fn constants(class: &Class, table: &[u8]) -> Option<Labels> {
                     }
                     pending.clear();
                 }
-                3..=8 => number = Some(i32::from(opcode) - 3),
+                op::ICONST_0..=op::ICONST_5 => number = Some(i32::from(opcode - op::ICONST_0)),
                 op::BIPUSH => number = Some(i32::from(code.bytes[at + 1] as i8)),
                 op::SIPUSH => number = Some(i32::from(index(code.bytes) as i16)),
                 op::IASTORE => {

@@ -5,7 +5,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style, Stylize};
 use ratatui::text::{Line, Span as Piece, Text};
 use ratatui::widgets::{Paragraph, Wrap};
-use trodden_report::OnePath;
+use trodden_report::{OnePath, thousands};
 
 use super::model::{About, Model, Opened, Row, Sort, Span, Table};
 
@@ -109,11 +109,11 @@ fn sums(about: &About, width: usize) -> String {
     }];
     let samples = about
         .samples
-        .map(|samples| format!("{} samples", thousands(samples as f64)));
+        .map(|samples| format!("{} samples", thousands(samples)));
     parts.extend(samples.clone());
     let per_second = |count: u64| {
         if about.seconds > 0.0 {
-            thousands(count as f64 / about.seconds)
+            thousands((count as f64 / about.seconds).round() as u64)
         } else {
             "–".to_owned()
         }
@@ -302,13 +302,9 @@ fn fitting(row: &Row, width: usize) -> &str {
     }
 }
 
-/// A share with one decimal; one that is not zero is never shown as zero.
+/// A share, if it is known.
 fn percent(share: Option<f64>) -> String {
-    match share {
-        None => "–".to_owned(),
-        Some(share) if share > 0.0 && share < 0.0005 => "<0.1 %".to_owned(),
-        Some(share) => format!("{:.1} %", share * 100.0),
-    }
+    share.map_or_else(|| "–".to_owned(), trodden_report::percent)
 }
 
 /// A number per second.
@@ -316,20 +312,8 @@ fn rate(rate: Option<f64>) -> String {
     match rate {
         None => "–".to_owned(),
         Some(rate) if rate > 0.0 && rate < 10.0 => format!("{rate:.1}"),
-        Some(rate) => thousands(rate),
+        Some(rate) => thousands(rate.round() as u64),
     }
-}
-
-fn thousands(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// Broken at spaces.

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use trodden_numbering::{BlockId, EdgeRef};
 
+use crate::model::counts::MethodCounts;
 use crate::model::edges::EdgeProfile;
 use crate::model::map::MethodMap;
-use crate::model::profile::{MethodCounts, Profile};
+use crate::model::profile::Profile;
 use crate::model::translate::{same_paths, translate};
 
 /// Settings of [`compare`].

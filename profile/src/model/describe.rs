@@ -62,6 +62,14 @@ impl PathDescription {
 }
 
 impl MethodMap {
+    /// The place of a bytecode index.
+    pub fn place(&self, bci: u32) -> Place {
+        Place {
+            bci,
+            line: self.line(bci),
+        }
+    }
+
     /// Describes the path of a number.
     ///
     /// # Errors
@@ -72,10 +80,7 @@ impl MethodMap {
 
     /// Describes a regenerated path of this method, whole or partial.
     pub fn describe_path(&self, path: &Path) -> PathDescription {
-        let place = |bci: u32| Place {
-            bci,
-            line: self.line(bci),
-        };
+        let place = |bci: u32| self.place(bci);
         let block = |id: BlockId| &self.blocks[id.index()];
         let steps = path
             .edges

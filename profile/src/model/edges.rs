@@ -1,10 +1,10 @@
 //! Edge profile from path counts (PEP sections 3.3 and 4.3).
 
-use trodden_numbering::{BlockId, EdgeRef, Path, PathEnd, RegenerateError};
+use trodden_numbering::{BlockId, EdgeRef, Path, PathEnd};
 
+use crate::model::counts::MethodCounts;
 use crate::model::describe::Place;
 use crate::model::map::{BlockExit, EdgeLabel, MethodMap};
-use crate::model::profile::MethodCounts;
 
 /// How often each block was run and each edge followed in one method. Sums saturate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,34 +59,17 @@ impl EdgeProfile {
         }
     }
 
-    /// The edge profile behind a method's path counts, partial ones included. Numbers that name no path are
-    /// summed up in [`unknown`](EdgeProfile::unknown).
+    /// The edge profile behind a method's path counts, partial ones included. Counts whose numbers name no path
+    /// are summed up in [`unknown`](EdgeProfile::unknown).
     pub fn of(map: &MethodMap, counts: &MethodCounts) -> Self {
-        Self::of_paths(map, counts, |_| true)
-    }
-
-    /// As [`EdgeProfile::of`], with only those full paths that `keep` accepts.
-    pub fn of_paths(map: &MethodMap, counts: &MethodCounts, mut keep: impl FnMut(u64) -> bool) -> Self {
         let mut profile = Self::new(map);
-        for (&number, &times) in counts.paths.iter().filter(|&(&number, _)| keep(number)) {
-            profile.add_result(map, map.dag.regenerate(&map.graph, number), times);
-        }
-        for (&(block, number), &times) in &counts.partial {
-            let stopped = BlockId::new(block as usize);
-            profile.add_result(
-                map,
-                map.dag.regenerate_partial(&map.graph, number, stopped),
-                times,
-            );
+        for executed in map.executed(counts) {
+            match executed {
+                Ok(executed) => profile.add(map, &executed.path, executed.times),
+                Err(unreadable) => profile.unknown = profile.unknown.saturating_add(unreadable.times),
+            }
         }
         profile
-    }
-
-    fn add_result(&mut self, map: &MethodMap, path: Result<Path, RegenerateError>, times: u64) {
-        match path {
-            Ok(path) => self.add(map, &path, times),
-            Err(_) => self.unknown = self.unknown.saturating_add(times),
-        }
     }
 
     /// Adds `times` runs of a regenerated path of this method. The block in which a prefix stopped has run,
@@ -129,10 +112,7 @@ impl EdgeProfile {
         let decides = |exit| matches!(exit, BlockExit::Branch | BlockExit::Switch);
         let row = |(index, block): (usize, &crate::model::map::BlockInfo)| BranchCounts {
             block: BlockId::new(index),
-            at: Place {
-                bci: block.last,
-                line: map.line(block.last),
-            },
+            at: map.place(block.last),
             outcomes: block
                 .labels
                 .iter()

@@ -1,9 +1,9 @@
 //! Which blocks' frequencies follow from the counts, where probes do not report every path.
 
-use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path, PathEnd};
+use trodden_numbering::{EdgeRef, FlowGraph, Path, PathEnd};
 
+use crate::model::counts::MethodCounts;
 use crate::model::map::MethodMap;
-use crate::model::profile::MethodCounts;
 
 impl MethodMap {
     /// Per block: do the counts say how often it ran, and how often each of its out-edges was followed?
@@ -54,22 +54,14 @@ impl MethodMap {
     /// Per block: was some counted path there, be it only to end on arrival?
     fn seen_at(&self, counts: &MethodCounts) -> Vec<bool> {
         let mut seen = vec![false; self.graph.num_blocks()];
-        let mut see = |path: &Path| {
-            path.blocks(&self.graph)
-                .into_iter()
-                .for_each(|block| seen[block.index()] = true);
+        for executed in self.executed(counts).flatten() {
+            let path = executed.path;
+            for block in path.blocks(&self.graph) {
+                seen[block.index()] = true;
+            }
             if let PathEnd::At(block, _) | PathEnd::Stopped(block) = path.end {
                 seen[block.index()] = true;
             }
-        };
-        let taken = |times: &u64| *times > 0;
-        for (&number, _) in counts.paths.iter().filter(|(_, times)| taken(times)) {
-            self.dag.regenerate(&self.graph, number).iter().for_each(&mut see);
-        }
-        for (&(block, number), _) in counts.partial.iter().filter(|(_, times)| taken(times)) {
-            let stopped = BlockId::new(block as usize);
-            let path = self.dag.regenerate_partial(&self.graph, number, stopped);
-            path.iter().for_each(&mut see);
         }
         seen
     }

@@ -6,8 +6,9 @@ use super::codec::wire::Encoder;
 use super::codec::{CLASSES, END, FORMAT_VERSION, MAGIC, RUN, SECTION_TARGET, SKIPPED, Tag, validate, write};
 use super::conditions::codec::{CONDITIONS, RANGES, put_method, put_ranges};
 use super::conditions::{self, MethodConditions};
+use super::counts::MethodCounts;
 use super::map::ClassMap;
-use super::profile::{ClassProfile, MethodCounts, RunInfo, Skipped};
+use super::profile::{ClassProfile, RunInfo, Skipped};
 use super::section::Sections;
 use super::{inlining, shapes};
 use crate::WriteError;
@@ -71,8 +72,8 @@ impl MapsWriter {
             counts: vec![MethodCounts::default(); map.methods.len()],
         };
         validate::class(&class).map_err(WriteError::Invalid)?;
-        shapes::check_class(&class).map_err(WriteError::Invalid)?;
-        inlining::check_class(&class).map_err(WriteError::Invalid)?;
+        shapes::section::check_class(&class).map_err(WriteError::Invalid)?;
+        inlining::section::check_class(&class).map_err(WriteError::Invalid)?;
         write::class(&mut self.classes.plain, &class);
         self.classes.end(CLASSES)?;
         shapes::codec::put_class(&mut self.shapes.plain, self.number, &class);

@@ -7,74 +7,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use trodden_numbering::{BlockId, FlowGraph, RegenerateError};
+use trodden_numbering::{BlockId, FlowGraph};
 
+use crate::model::counts::MethodCounts;
+use crate::model::errors::MergeError;
 use crate::model::facts;
+use crate::model::kinds::KINDS;
 use crate::model::map::{ClassMap, MethodMap};
-use crate::model::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
-use crate::model::section::SECTIONS;
+use crate::model::profile::{ClassProfile, Profile, RunInfo, Skipped};
+use crate::model::several::list;
 use crate::model::translate::{same_paths, translate, translate_partial};
-
-/// Why profiles cannot be merged.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MergeError {
-    /// Same class bytes, but their paths begin or end at different places (another path limit, say).
-    #[error(
-        "class {class}, method {method}: the profiles cut this method into different paths; \
-         record both with the same path limit"
-    )]
-    DifferentPaths {
-        /// Internal name.
-        class: String,
-        /// Name and descriptor.
-        method: String,
-    },
-    /// A count's number names no path, so it cannot be translated into the other profile's numbers.
-    #[error("class {class}, method {method}: {source}")]
-    NoSuchPath {
-        /// Internal name.
-        class: String,
-        /// Name and descriptor.
-        method: String,
-        /// Which number.
-        source: RegenerateError,
-    },
-    /// Data that were recorded with different settings have nothing to add up.
-    #[error("{what} is {} in input {}, but {} in input {}", .values[0], .inputs[0] + 1, .values[1], .inputs[1] + 1)]
-    Unlike {
-        /// The setting: `k of the path forest`.
-        what: &'static str,
-        /// Which profiles, in the order given, from 0.
-        inputs: [usize; 2],
-        /// What it is in each.
-        values: [String; 2],
-    },
-    /// The sum of a method's data cannot be.
-    #[error("class {class}, method {method}: {what}")]
-    Sum {
-        /// Internal name.
-        class: String,
-        /// Name and descriptor.
-        method: String,
-        /// Why.
-        what: String,
-    },
-}
-
-/// Between different values of the same property. The values must not contain it.
-pub(crate) const SEPARATOR: &str = " + ";
-
-/// All different words, in order.
-pub(crate) fn words(texts: [Option<&str>; 2]) -> Option<String> {
-    let words = texts.into_iter().flatten().flat_map(|text| text.split(SEPARATOR));
-    let words: Vec<&str> = words
-        .filter(|word| !word.is_empty())
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect();
-    (!words.is_empty()).then(|| words.join(SEPARATOR))
-}
 
 /// Merges profiles. None gives the empty profile.
 ///
@@ -122,33 +64,10 @@ pub fn merge<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Result<Prof
         skipped: skipped.into_iter().cloned().collect(),
         ..Profile::default()
     };
-    for kind in SECTIONS {
+    for kind in KINDS {
         kind.merge(&profiles, &mut merged)?;
     }
     Ok(merged)
-}
-
-/// Where a method of one of the profiles is among the merged classes, which are sorted by name and hash: index of the
-/// class and of the method. `None` if the profile has no such method.
-pub(crate) fn place(
-    from: &Profile,
-    class: usize,
-    method: usize,
-    classes: &[ClassProfile],
-) -> Option<(usize, usize)> {
-    let own = &from.classes.get(class)?.map;
-    let wanted = own.methods.get(method)?;
-    let class = classes.binary_search_by(|c| (&c.map.name, c.map.sha256).cmp(&(&own.name, own.sha256)));
-    let class = class.ok()?;
-    let same = |m: &MethodMap| (&m.name, &m.descriptor) == (&wanted.name, &wanted.descriptor);
-    let methods = &classes[class].map.methods;
-    // Mostly they are where they were.
-    let method = if methods.get(method).is_some_and(same) {
-        method
-    } else {
-        methods.iter().position(same)?
-    };
-    Some((class, method))
 }
 
 fn merge_runs(a: RunInfo, b: &RunInfo) -> RunInfo {
@@ -175,15 +94,6 @@ fn merge_runs(a: RunInfo, b: &RunInfo) -> RunInfo {
         version: list(&a.version, &b.version),
         facts,
     }
-}
-
-pub(crate) fn list(a: &str, b: &str) -> String {
-    let all: BTreeSet<&str> = a
-        .split(SEPARATOR)
-        .chain(b.split(SEPARATOR))
-        .filter(|s| !s.is_empty())
-        .collect();
-    all.into_iter().collect::<Vec<_>>().join(SEPARATOR)
 }
 
 /// All are of the same name and bytes.

@@ -1,18 +1,24 @@
 //! What a profile says: path maps, counts, and the kinds of data beside them; their file, merge and metrics.
 
 mod accuracy;
+mod basis;
 mod by_test;
 pub(crate) mod codec;
 mod command;
 pub(crate) mod conditions;
 mod contexts;
+pub(crate) mod counts;
 mod coverage;
 mod cpu;
 mod describe;
 mod edges;
+mod errors;
+mod executed;
 pub mod facts;
+mod file;
 mod identity;
 pub(crate) mod inlining;
+mod kinds;
 mod known;
 mod kpaths;
 pub(crate) mod map;
@@ -20,9 +26,11 @@ mod maps;
 mod memory;
 mod merge;
 mod observations;
+mod places;
 mod printable;
 pub(crate) mod profile;
 mod section;
+mod several;
 pub(crate) mod shapes;
 mod since;
 pub mod structural;
@@ -31,6 +39,7 @@ mod subtract;
 mod translate;
 
 pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
+pub use basis::{CountBasis, Rate};
 pub use by_test::{TestCounts, TestMethod};
 pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, WriteError};
 pub use command::without_values;
@@ -41,6 +50,7 @@ pub use conditions::{
 pub use contexts::{
     BURST_GROUPS, BurstGroups, ByGroup, ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange,
 };
+pub use counts::MethodCounts;
 pub use coverage::{Covered, MethodCovered};
 pub use cpu::{
     CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, FrameLines,
@@ -48,6 +58,8 @@ pub use cpu::{
 };
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};
+pub use errors::{MergeError, SubtractError};
+pub use executed::{ExecutedMethod, ExecutedPath, UnreadableCount};
 pub use identity::{Key, edge_key, path_key};
 pub use inlining::InlinedCode;
 pub use kpaths::{
@@ -56,14 +68,15 @@ pub use kpaths::{
 pub use map::{BlockExit, BlockInfo, ClassMap, CounterLayout, EdgeLabel, LineEntry, MethodMap};
 pub use maps::MapsWriter;
 pub use memory::{Alike, Known, LeftAlone, Memory, MemoryRun, Remembered, alike};
-pub use merge::{MergeError, merge};
+pub use merge::merge;
 pub use observations::Observation;
 pub use printable::{is_control, printable, printable_lines};
-pub use profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
+pub use profile::{ClassProfile, Profile, RunInfo, Skipped};
+pub use several::values;
 pub use shapes::{BlockShape, Callee, MethodShape, ShapeHasher};
 pub use subpaths::{
     ExactSubpaths, KNOWN_SUBPATH, OFTEN, RankedSubpath, Subpath, SubpathAccuracy, SubpathRun, Subpaths,
     least_rotation, subpath_accuracy,
 };
-pub use subtract::{SubtractError, subtract};
+pub use subtract::subtract;
 pub use translate::same_paths;

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use super::facts::FactValue;
-use super::section::SECTIONS;
+use super::kinds::KINDS;
 use super::{ClassMap, Profile, RunInfo, Skipped};
 
 /// Is this a character that no format for people may hold: a control character, a line or paragraph separator, a mark
@@ -109,7 +109,7 @@ impl Profile {
             all.extend([class.as_str(), reason]);
             all.extend(method.as_deref());
         }
-        all.extend(SECTIONS.iter().flat_map(|kind| kind.texts(self)));
+        all.extend(KINDS.iter().flat_map(|kind| kind.texts(self)));
         all
     }
 
@@ -139,7 +139,7 @@ impl Profile {
             change(&mut skipped.reason);
             skipped.method.iter_mut().for_each(change);
         }
-        for kind in SECTIONS {
+        for kind in KINDS {
             kind.texts_mut(self).into_iter().for_each(change);
         }
     }

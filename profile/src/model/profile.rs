@@ -1,11 +1,12 @@
 //! What one run (or several merged ones) found.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::model::by_test::TestCounts;
 use crate::model::conditions::Conditions;
 use crate::model::contexts::Contexts;
+use crate::model::counts::MethodCounts;
 use crate::model::coverage::Covered;
 use crate::model::cpu::CpuSamples;
 use crate::model::facts::Facts;
@@ -50,32 +51,12 @@ impl RunInfo {
     /// Were path registers read from frames, and nothing counted? Then counts say where time went by, not how
     /// often something ran.
     pub fn has_readings_only(&self) -> bool {
-        self.all_probes_are(Probe::Safepoint)
+        self.all_probes_are(&[Probe::Safepoint.name()])
     }
 
     /// Was nothing but CPU time measured? Then nothing is known of what ran. Merged profiles name each probe.
     pub fn has_time_only(&self) -> bool {
-        self.all_probes_are(Probe::None)
-    }
-
-    fn all_probes_are(&self, wanted: Probe) -> bool {
-        self.probe.split(" + ").all(|probe| probe == wanted.name())
-    }
-}
-
-/// Counts of one method.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MethodCounts {
-    /// Path number to how often it was counted or sampled.
-    pub paths: BTreeMap<u64, u64>,
-    /// (block where it stopped, partial number) to number of samples; only the `safepoint` probe has them.
-    pub partial: BTreeMap<(u32, u64), u64>,
-}
-
-impl MethodCounts {
-    /// Sum of all path counts.
-    pub fn total(&self) -> u64 {
-        self.paths.values().sum()
+        self.all_probes_are(&[Probe::None.name()])
     }
 }
 

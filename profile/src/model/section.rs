@@ -1,5 +1,5 @@
-//! Kinds of data in a profile, beside path maps and counts. Each is a plug-in: a folder of its own, which implements
-//! [`Section`], and a line in [`SECTIONS`]. File, checks and merge go through that list and know no kind by name.
+//! What a kind of data in a profile does, apart from path maps and counts. Each kind is a folder, whose
+//! `section.rs` implements [`Section`], and a line in [`KINDS`](crate::model::kinds::KINDS).
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
@@ -9,29 +9,8 @@ use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{
     PACKING_LIMIT, PLAIN, Problem, SECTION_TARGET, Tag, WriteError, ZLIB, check_length, put_section,
 };
-use crate::model::merge::MergeError;
+use crate::model::errors::{MergeError, SubtractError};
 use crate::model::profile::Profile;
-use crate::model::subtract::SubtractError;
-use crate::model::{
-    by_test, conditions, contexts, coverage, cpu, inlining, kpaths, memory, observations, shapes, structural,
-    subpaths,
-};
-
-/// All kinds, in the order in which a file has them.
-pub(crate) const SECTIONS: [&dyn Section; 12] = [
-    &shapes::Kind,
-    &inlining::Kind,
-    &kpaths::Kind,
-    &observations::Kind,
-    &contexts::Kind,
-    &subpaths::Kind,
-    &structural::Kind,
-    &conditions::Kind,
-    &cpu::Kind,
-    &memory::Kind,
-    &by_test::Kind,
-    &coverage::Kind,
-];
 
 /// A kind of data in a profile. The implementor has no state: what it speaks of is in the [`Profile`].
 pub(crate) trait Section: Sync {
@@ -44,11 +23,12 @@ pub(crate) trait Section: Sync {
     /// What takes its sections out of a file.
     fn reader(&self) -> Box<dyn SectionReader>;
 
-    /// Does the data keep the rules of the data model? Asked before a profile is written, and when all of one is read.
+    /// Does the data keep the rules of the data model? Asked before a profile is written, and when all of one
+    /// is read.
     fn check(&self, profile: &Profile) -> Result<(), Problem>;
 
-    /// Its texts outside of path maps: they may hold any character, and [`Profile::printable`] replaces some. By default
-    /// there are none.
+    /// Its texts outside of path maps: they may hold any character, and [`Profile::printable`] replaces some.
+    /// By default there are none.
     fn texts<'p>(&self, _: &'p Profile) -> Vec<&'p str> {
         Vec::new()
     }
@@ -58,12 +38,13 @@ pub(crate) trait Section: Sync {
         Vec::new()
     }
 
-    /// The data of `now` that `before`, an earlier reading of the same recording, had not. `rest` has the classes of `now`,
-    /// sorted and each once, and gets the data: merged with `before` it is that of `now`.
+    /// The data of `now` that `before`, an earlier reading of the same recording, had not. `rest` has the
+    /// classes of `now`, sorted and each once, and gets the data: merged with `before` it is that of `now`.
     fn subtract(&self, now: &Profile, before: &Profile, rest: &mut Profile) -> Result<(), SubtractError>;
 
-    /// Calls back with the position of each class that the data says something of, so that the profile cannot do without
-    /// the class. What is known about a class without saying that it ran does not count. By default there is none.
+    /// Calls back with the position of each class that the data says something of, so that the profile cannot
+    /// do without the class. What is known about a class without saying that it ran does not count. By
+    /// default there is none.
     fn classes(&self, _: &Profile, _: &mut dyn FnMut(usize)) {}
 
     /// Adds up the data of several profiles. `merged` has the classes of the result, and gets the data.
@@ -72,7 +53,8 @@ pub(crate) trait Section: Sync {
 
 /// What was read of one kind so far.
 pub(crate) trait SectionReader {
-    /// Reads the contents of one section, whose tag is one of [`Section::tags`]. Classes that stand before it are there.
+    /// Reads the contents of one section, whose tag is one of [`Section::tags`]. Classes that stand before it
+    /// are there.
     fn section(&mut self, tag: Tag, d: &mut Decoder<'_>, profile: &mut Profile) -> Decoded<()>;
 
     /// Puts into the profile what the sections said. All classes are known now.
@@ -136,20 +118,5 @@ impl Records {
             self.full.push(self.plain.bytes);
         }
         self.full
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_tag_belongs_to_one_kind_and_may_be_ignored() {
-        let mut tags: Vec<Tag> = SECTIONS.iter().flat_map(|kind| kind.tags()).copied().collect();
-        assert!(tags.iter().all(|tag| tag[0].is_ascii_lowercase()), "{tags:?}");
-        let all = tags.len();
-        tags.sort_unstable();
-        tags.dedup();
-        assert_eq!(tags.len(), all, "{tags:?}");
     }
 }

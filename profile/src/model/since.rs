@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::model::counts::MethodCounts;
 use crate::model::map::MethodMap;
-use crate::model::profile::{ClassProfile, MethodCounts, Profile, RunInfo};
+use crate::model::profile::{ClassProfile, Profile, RunInfo};
 use crate::model::translate::{same_paths, translate, translate_partial};
 
 impl Profile {

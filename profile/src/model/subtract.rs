@@ -6,53 +6,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use trodden_numbering::RegenerateError;
-
+use crate::model::counts::MethodCounts;
+use crate::model::errors::{MergeError, SubtractError};
 use crate::model::facts;
-use crate::model::map::MethodMap;
-use crate::model::merge::{MergeError, merge, place};
-use crate::model::profile::{ClassProfile, MethodCounts, Profile, RunInfo};
-use crate::model::section::SECTIONS;
-use crate::model::translate::{same_paths, translate, translate_partial};
-
-/// Why a profile has no difference from an earlier one.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SubtractError {
-    /// Something was counted less often in the later profile: they are not of the same recording, or it was reset.
-    #[error("{what}: counts have fallen, so the profiles are no two readings of one recording")]
-    Fell {
-        /// What it is: a class and method, or a kind of data.
-        what: String,
-    },
-    /// The numbers are estimates, which have no exact difference.
-    #[error("{what} have no exact difference between two moments")]
-    Estimates {
-        /// What they are.
-        what: &'static str,
-    },
-    /// The earlier profile cuts a method into other paths.
-    #[error("class {class}, method {method}: the profiles cut this method into different paths")]
-    DifferentPaths {
-        /// Internal name.
-        class: String,
-        /// Name and descriptor.
-        method: String,
-    },
-    /// A count's number names no path, so it cannot be translated into the later profile's numbers.
-    #[error("class {class}, method {method}: {source}")]
-    NoSuchPath {
-        /// Internal name.
-        class: String,
-        /// Name and descriptor.
-        method: String,
-        /// Which number.
-        source: RegenerateError,
-    },
-    /// A class is in a profile more than once, and its counts do not add up.
-    #[error(transparent)]
-    Merge(#[from] MergeError),
-}
+use crate::model::kinds::KINDS;
+use crate::model::merge::merge;
+use crate::model::places::{fell, place, take_off};
+use crate::model::profile::{ClassProfile, Profile, RunInfo};
 
 /// What `now` counted that `before`, an earlier reading of the same recording, had not: [`merge`](crate::merge) of both is `now`.
 ///
@@ -92,7 +52,7 @@ pub fn subtract(now: &Profile, before: &Profile) -> Result<Profile, SubtractErro
             )?;
         }
     }
-    for kind in SECTIONS {
+    for kind in KINDS {
         kind.subtract(now, before, &mut rest)?;
     }
     Ok(rest)
@@ -105,7 +65,7 @@ impl Profile {
         let classes = self.classes.iter().enumerate();
         let classes = classes.filter(|(_, class)| class.counts.iter().any(counted));
         let mut found: BTreeSet<usize> = classes.map(|(position, _)| position).collect();
-        for kind in SECTIONS {
+        for kind in KINDS {
             kind.classes(self, &mut |class| {
                 found.insert(class);
             });
@@ -127,7 +87,7 @@ impl Profile {
             ..Profile::default()
         };
         // Merging finds the places of methods among other classes, and leaves out what has none.
-        for kind in SECTIONS {
+        for kind in KINDS {
             kind.merge(&[self], &mut some)?;
         }
         Ok(some)
@@ -157,65 +117,4 @@ fn run_since(now: &RunInfo, before: &RunInfo) -> RunInfo {
         facts,
         ..now.clone()
     }
-}
-
-fn fell(class: &str, method: &MethodMap) -> SubtractError {
-    SubtractError::Fell {
-        what: format!("class {class}, method {}{}", method.name, method.descriptor),
-    }
-}
-
-/// Takes counts under the numbers of one map off those under another's.
-pub(crate) fn take_off(
-    counts: &mut MethodCounts,
-    class: &str,
-    map: &MethodMap,
-    before: &MethodMap,
-    then: &MethodCounts,
-) -> Result<(), SubtractError> {
-    let same = map.dag == before.dag && map.graph == before.graph && map.blocks == before.blocks;
-    let method = || format!("{}{}", map.name, map.descriptor);
-    if !same && !same_paths(before, map) {
-        return Err(SubtractError::DifferentPaths {
-            class: class.to_owned(),
-            method: method(),
-        });
-    }
-    let failed = |source| SubtractError::NoSuchPath {
-        class: class.to_owned(),
-        method: method(),
-        source,
-    };
-    for (&number, &times) in &then.paths {
-        let number = if same {
-            number
-        } else {
-            translate(before, map, number).map_err(failed)?
-        };
-        let left = counts.paths.get_mut(&number);
-        less(left, times).ok_or_else(|| fell(class, map))?;
-    }
-    for (&(block, number), &times) in &then.partial {
-        let number = if same {
-            number
-        } else {
-            translate_partial(before, map, block, number).map_err(failed)?
-        };
-        let left = counts.partial.get_mut(&(block, number));
-        less(left, times).ok_or_else(|| fell(class, map))?;
-    }
-    // A count of 0 that the later profile has by itself stays: it has one that was read.
-    counts.paths.retain(|_, times| *times > 0);
-    counts.partial.retain(|_, times| *times > 0);
-    Ok(())
-}
-
-/// `None` if there is not so much.
-fn less(count: Option<&mut u64>, times: u64) -> Option<()> {
-    match count {
-        Some(count) => *count = count.checked_sub(times)?,
-        None if times == 0 => {}
-        None => return None,
-    }
-    Some(())
 }

@@ -5,8 +5,7 @@ use std::fmt::Write;
 use serde_json::json;
 use trodden_profile::Accuracy;
 
-use super::share;
-use crate::compare;
+use super::pair::{share, write_rows};
 
 pub(super) fn json(a: &Accuracy) -> serde_json::Value {
     let methods: Vec<_> = a
@@ -55,7 +54,7 @@ pub(super) fn text(a: &Accuracy) -> String {
         ("counts without a path", a.unknown.to_string()),
     ];
     let mut out = String::new();
-    compare::rows(&mut out, rows);
+    write_rows(&mut out, rows);
     if !a.methods.is_empty() {
         out.push_str("\nmethods whose share of flow differs most (exact, estimated)\n");
     }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use trodden_analyses::contexts::{ContextComparison, compare as compare_contexts};
 
-use crate::compare::{self, CompareError, Compared, Pair, share};
+use crate::compare::{CompareError, Compared, Pair, share, write_rows};
 
 /// Thresholds of hot edge coverage: shares of the hottest context's calls (HCCT figure 7).
 const TAUS: [f64; 5] = [0.001, 0.005, 0.01, 0.05, 0.1];
@@ -104,6 +104,6 @@ fn contexts_text(c: &ContextComparison) -> String {
             .zip(&a.coverage)
             .map(|(name, (_, coverage))| (&**name, share(Some(*coverage)))),
     );
-    compare::rows(&mut out, rows);
+    write_rows(&mut out, rows);
     out
 }

@@ -69,7 +69,7 @@ impl MethodCoverage {
                         (Some(_), true) => "false".to_owned(),
                         (None, _) => self.decisions.outcome_or_label(map, edge),
                     };
-                    let line = place(crate::view::place(map, map.blocks[condition.block].last));
+                    let line = place(map.place(map.blocks[condition.block].last));
                     let condition = decision.map_or("the branch".to_owned(), |text| format!("`{text}`"));
                     all.push(format!(
                         "{line}: {condition} never decided alone when {outcome}{which}"

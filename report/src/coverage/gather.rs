@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use trodden_numbering::BlockId;
 use trodden_profile::{
     ClassMap, ClassProfile, EdgeProfile, MethodConditions, MethodCounts, MethodCovered, MethodMap, Profile,
 };
@@ -272,17 +271,9 @@ impl Gathering {
             None => EdgeProfile::new(map),
         };
         let mut covered = 0;
-        for (&number, &count) in counts.paths.iter().filter(|&(_, &count)| count > 0) {
-            if let Ok(path) = map.dag.regenerate(&map.graph, number) {
-                edges.add(map, &path, count);
-                covered += 1;
-            }
-        }
-        for (&(block, number), &count) in counts.partial.iter().filter(|&(_, &count)| count > 0) {
-            let stopped = BlockId::new(block as usize);
-            if let Ok(prefix) = map.dag.regenerate_partial(&map.graph, number, stopped) {
-                edges.add(map, &prefix, count);
-            }
+        for executed in map.executed(&counts).flatten() {
+            edges.add(map, &executed.path, executed.times);
+            covered += u64::from(executed.stopped.is_none());
         }
         let mut method = MethodCoverage {
             paths: if self.coverage.has_paths {

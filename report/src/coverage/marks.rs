@@ -155,7 +155,7 @@ fn never(method: &MethodCoverage, branch: &BranchCoverage) -> Option<Never> {
     };
     let decision = method.decisions.of(branch.block);
     Some(Never {
-        at: crate::view::place(map, map.blocks[branch.block].last),
+        at: map.place(map.blocks[branch.block].last),
         condition: decision.and_then(Decision::phrase),
         what,
         decided,

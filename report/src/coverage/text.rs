@@ -152,7 +152,7 @@ fn next(page: &mut Page, map: &MethodMap, decisions: &Decisions, nearest: &Neare
 
 /// Where the decision is that an edge is an outcome of.
 pub(super) fn branch(map: &MethodMap, edge: EdgeRef) -> Place {
-    crate::view::place(map, map.blocks[edge.from.index()].last)
+    map.place(map.blocks[edge.from.index()].last)
 }
 
 /// How a decision would have to end: `` `a > b` would be false ``.

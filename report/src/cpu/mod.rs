@@ -4,17 +4,14 @@ mod export;
 mod flame;
 mod html;
 mod json;
+pub(crate) mod section;
 mod stacks;
 mod text;
 
 use std::time::Duration;
 
-use maud::Markup;
 use trodden_profile::{CpuFrame, CpuFrameKind, CpuSamples, CpuTime, MethodTime, facts, share_interval};
 
-use crate::exports::Export;
-use crate::section::{Extent, Json, ReportSection};
-use crate::text::Page;
 use crate::view::View;
 use crate::words;
 
@@ -112,55 +109,5 @@ pub(crate) fn short_title(frame: &CpuFrame) -> String {
             let class = frame.class.rsplit('/').next().unwrap_or(&frame.class);
             format!("{class}.{}", frame.name)
         }
-    }
-}
-
-/// CPU samples as a kind of data.
-pub(crate) struct Kind;
-
-impl ReportSection for Kind {
-    fn key(&self) -> &'static str {
-        "time"
-    }
-
-    fn is_in(&self, view: &View) -> bool {
-        view.profile.cpu.is_some()
-    }
-
-    fn has_overview(&self) -> bool {
-        true
-    }
-
-    fn overview(&self, view: &View, width: usize, page: &mut Page) {
-        if let Some(cpu) = CpuView::of(view) {
-            text::overview(&cpu, width, page);
-        }
-    }
-
-    fn text(&self, view: &View, extent: &Extent, page: &mut Page) {
-        if let Some(cpu) = CpuView::of(view) {
-            text::lines(&cpu, extent.top, page);
-        }
-    }
-
-    fn html(&self, view: &View, extent: &Extent) -> Markup {
-        html::section(CpuView::of(view).as_ref(), view, extent.top)
-    }
-
-    fn script(&self) -> &'static str {
-        include_str!("../assets/cpu.js")
-    }
-
-    fn style(&self) -> &'static str {
-        include_str!("../assets/cpu.css")
-    }
-
-    fn time_stacks(&self, view: &View) -> Option<Export> {
-        export::export(&CpuView::of(view)?, view)
-    }
-
-    fn json<'v>(&self, view: &'v View<'v>, extent: &Extent) -> Option<Json<'v>> {
-        let cpu = CpuView::of(view)?;
-        Some(Box::new(json::document(&cpu, extent.top)))
     }
 }

@@ -53,16 +53,8 @@ pub(crate) fn mcdc(
     let compounds = compounds(map, keep);
     let destinations = destinations(map);
     let mut evaluations = Evaluations::new(map, &compounds, &destinations);
-    for (&number, _) in counts.paths.iter().filter(|&(_, &count)| count > 0) {
-        if let Ok(path) = map.dag.regenerate(&map.graph, number) {
-            evaluations.add(&path);
-        }
-    }
-    for (&(block, number), _) in counts.partial.iter().filter(|&(_, &count)| count > 0) {
-        let stopped = BlockId::new(block as usize);
-        if let Ok(prefix) = map.dag.regenerate_partial(&map.graph, number, stopped) {
-            evaluations.add(&prefix);
-        }
+    for executed in map.executed(counts).flatten() {
+        evaluations.add(&executed.path);
     }
     let seen = evaluations.seen;
     let mut decisions: Vec<DecisionCoverage> = compounds.iter().map(nothing).collect();

@@ -162,18 +162,10 @@ impl<'m> Tours<'m> {
 
     /// Paths alone, and what ran of those that were cut off.
     fn add_counts(&mut self, counts: &MethodCounts) {
-        for (&number, _) in counts.paths.iter().filter(|&(_, &count)| count > 0) {
-            if let Ok(path) = self.map.dag.regenerate(&self.map.graph, number) {
-                let piece = self.piece(&path);
-                self.walk(&piece.nodes, Vec::new(), true);
-            }
-        }
-        for (&(block, number), _) in counts.partial.iter().filter(|&(_, &count)| count > 0) {
-            let stopped = BlockId::new(block as usize);
-            if let Ok(prefix) = self.map.dag.regenerate_partial(&self.map.graph, number, stopped) {
-                let piece = self.piece(&prefix);
-                self.walk(&piece.nodes, Vec::new(), true);
-            }
+        let map = self.map;
+        for executed in map.executed(counts).flatten() {
+            let piece = self.piece(&executed.path);
+            self.walk(&piece.nodes, Vec::new(), true);
         }
     }
 

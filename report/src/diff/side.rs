@@ -2,13 +2,12 @@
 
 use std::cell::OnceCell;
 
-use trodden_numbering::{BlockId, FlowGraph, Path, StartKind};
+use trodden_numbering::{BlockId, FlowGraph, Path};
 use trodden_profile::{
-    ClassProfile, EdgeProfile, MethodConditions, MethodCounts, MethodMap, Observation, Profile, facts,
+    ClassProfile, EdgeProfile, ExecutedMethod, MethodConditions, MethodCounts, MethodMap, Profile,
 };
 
 use crate::decisions::Decisions;
-use crate::findings::instructions;
 use crate::view::damage;
 
 /// A method in one of the profiles.
@@ -52,30 +51,21 @@ impl<'p> Side<'p> {
         if damage(map).is_some() {
             return None;
         }
-        let mut side = Side {
+        let ran = ExecutedMethod::new(map, counts);
+        Some(Side {
             class: &class.map.name,
             source_file: class.map.source_file.as_deref(),
             map,
             counts,
-            edges: EdgeProfile::new(map),
-            known_blocks: map.known_blocks(counts),
-            entries: 0,
-            work: 0,
+            edges: ran.edges,
+            known_blocks: ran.known_blocks,
+            entries: ran.entries,
+            work: ran.work,
             density,
             readings: false,
             conditions: None,
             decisions: OnceCell::new(),
-        };
-        for (path, times) in side.paths() {
-            if path.start == StartKind::Entry {
-                side.entries = side.entries.saturating_add(times);
-            }
-            side.edges.add(map, &path, times);
-        }
-        side.work = (0..map.num_blocks()).fold(0u64, |sum, block| {
-            sum.saturating_add(side.edges.blocks[block].saturating_mul(side.length(block)))
-        });
-        Some(side)
+        })
     }
 
     /// What its branches decide.
@@ -87,26 +77,13 @@ impl<'p> Side<'p> {
 
     /// All paths with their counts, those that were cut off included.
     pub fn paths(&self) -> impl Iterator<Item = (Path, u64)> + use<'p> {
-        let map = self.map;
-        let whole = self.counts.paths.iter().filter_map(move |(&number, &times)| {
-            let path = map.dag.regenerate(&map.graph, number).ok()?;
-            Some((path, times))
-        });
-        let partial = self
-            .counts
-            .partial
-            .iter()
-            .filter_map(move |(&(block, number), &times)| {
-                let stopped = BlockId::new(block as usize);
-                let path = map.dag.regenerate_partial(&map.graph, number, stopped).ok()?;
-                Some((path, times))
-            });
-        whole.chain(partial).filter(|&(_, times)| times > 0)
+        let executed = self.map.executed(self.counts).flatten();
+        executed.map(|executed| (executed.path, executed.times))
     }
 
     /// Instructions of a block; in profiles without shapes about as many as its bytes allow.
     pub fn length(&self, block: usize) -> u64 {
-        instructions(self.map, block)
+        self.map.instructions(block)
     }
 
     /// How often a block was left by each of its edges, as shares; `None` if it never ran, or if the probes do not report
@@ -129,15 +106,11 @@ impl<'p> Side<'p> {
 /// All methods of a profile that can be read, in the profile's order.
 pub(crate) fn sides(profile: &Profile) -> Vec<Side<'_>> {
     let mut sides = Vec::new();
-    let sampled = sampled_share(profile);
+    let basis = profile.count_basis();
     for (position, class) in profile.classes.iter().enumerate() {
         for index in 0..class.map.methods.len() {
             let place = (position as u32, index as u32);
-            let partly = (profile.observations)
-                .binary_search_by_key(&place, |o| (o.class, o.method))
-                .ok()
-                .map(|at| &profile.observations[at]);
-            let density = partly.map_or(sampled, |o| counted_share(o, class, index));
+            let density = basis.of_method(profile, place).rate().mean();
             if let Some(mut side) = Side::new(class, index, density) {
                 side.conditions = profile.conditions.get(&place);
                 side.readings = profile.run.has_readings_only();
@@ -146,29 +119,4 @@ pub(crate) fn sides(profile: &Profile) -> Vec<Side<'_>> {
         }
     }
     sides
-}
-
-/// Of a method that had probes for a part of the run.
-fn counted_share(observation: &Observation, class: &ClassProfile, index: usize) -> f64 {
-    let all = class.counts.get(index).map_or(0, MethodCounts::total);
-    match all {
-        0 => 1.0,
-        all => (observation.counted as f64 / all as f64).min(1.0),
-    }
-}
-
-/// Samples for each path end that the counts speak of; 1 where every one was counted.
-fn sampled_share(profile: &Profile) -> f64 {
-    if profile.run.exact || profile.run.probe == "auto" {
-        return 1.0;
-    }
-    let counts = profile.classes.iter().flat_map(|c| &c.counts);
-    let all: f64 = counts
-        .map(|c| c.total() as f64 + c.partial.values().sum::<u64>() as f64)
-        .sum();
-    match profile.run.facts.get(facts::SAMPLES) {
-        Some(samples) if all > 0.0 => (samples as f64 / all).min(1.0),
-        // Nothing is said of how the counts came about: they are taken for samples.
-        _ => 1.0,
-    }
 }

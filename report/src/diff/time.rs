@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use trodden_numbering::{Path, PathEnd};
-use trodden_profile::{CpuFrame, CpuTime, Profile, share_interval_of};
+use trodden_profile::{CountBasis, CpuFrame, CpuTime, Profile, share_interval_of};
 
 use super::DiffOptions;
 use super::amount::{Amount, weighted_median};
@@ -17,7 +17,6 @@ use super::side::Side;
 use super::spread::{self, Family};
 use crate::MethodPattern;
 use crate::path_time::{Division, Names, PathTime, Through, Times, measured};
-use crate::words::Counts;
 
 /// Paths shown per method.
 const MOST_PATHS: usize = 5;
@@ -193,7 +192,7 @@ pub(super) fn of_runs<'s, 'p>(
         samples.map(|samples| Times::new(samples, &known)).collect()
     });
     // Samples of paths say how long a run was, not how much it did.
-    let tells = |profile: &Profile| Counts::of(&profile.run) != Counts::Samples;
+    let tells = |profile: &Profile| !matches!(profile.count_basis(), CountBasis::Sampled(_));
     let counted = !pairs.before.is_empty() && !pairs.after.is_empty();
     let mut timed = Timed {
         sides,

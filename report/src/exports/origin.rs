@@ -1,9 +1,6 @@
 //! Where a profile comes from and of which time it is, for stores that hold those of many programs.
 
-use trodden_profile::RunInfo;
-
-/// Between facts of merged runs that differ.
-const SEVERAL: &str = " + ";
+use trodden_profile::{RunInfo, values};
 
 /// What a run's facts say of it. What differs between merged runs is left out: it is true of none of them alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +29,7 @@ impl Origin {
         let fact = |name| run.facts.text(name);
         let one = |name| {
             let text = fact(name)?.into_owned();
-            (!text.is_empty() && !text.contains(SEVERAL)).then_some(text)
+            (!text.is_empty() && values(&text).nth(1).is_none()).then_some(text)
         };
         let time = |name| fact(name)?.parse::<u64>().ok();
         let window = time("window_started_ms").zip(time("window_ended_ms"));
@@ -85,7 +82,7 @@ fn labels(text: &str) -> Vec<(String, String)> {
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .collect()
     };
-    let mut runs = text.split(SEVERAL).map(pairs);
+    let mut runs = values(text).map(pairs);
     let mut all = runs.next().unwrap_or_default();
     for run in runs {
         all.retain(|label| run.contains(label));

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
+use trodden_profile::CountBasis;
+
 use super::{Export, Frame, FrameKind, Unit, Value};
-use crate::ReportOptions;
-use crate::findings::instructions;
+use crate::options::ReportOptions;
 use crate::path_time::in_parts;
 use crate::text::route;
 use crate::view::{MethodView, PathView, View};
-use crate::words::{self, Counts, cut, dotted};
+use crate::words::{self, cut, dotted};
 
 /// Characters of a path's text; its number comes before it.
 const LONGEST: usize = 240;
@@ -31,7 +32,7 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
     let times = view.times.as_ref().filter(|_| shape.with_time);
     let mut export = Export {
         leaves: if with_paths { "paths" } else { "methods" },
-        notes: vec![words::how_counted(view.run)],
+        notes: vec![words::how_counted(view.run, view.basis)],
         ..Export::default()
     };
     if times.is_some() {
@@ -42,10 +43,12 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
         });
         export.notes.push(TIME_OF_PATHS.to_owned());
     }
-    let [executions, executed] = match Counts::of(view.run) {
-        Counts::Exact => ["executions", "instructions"],
-        Counts::Estimates => ["estimated-executions", "estimated-instructions"],
-        Counts::Samples => ["path-samples", "sampled-instructions"],
+    let [executions, executed] = match view.basis {
+        CountBasis::Exact => ["executions", "instructions"],
+        CountBasis::Weighted(_) | CountBasis::Estimated(_) => {
+            ["estimated-executions", "estimated-instructions"]
+        }
+        CountBasis::Sampled(_) => ["path-samples", "sampled-instructions"],
     };
     export.values.push(value(executions));
     let knows = |method: &MethodView| {
@@ -99,7 +102,7 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
             };
             nodes.push(node);
             let blocks = path.description.blocks.iter();
-            let one: u64 = blocks.map(|block| instructions(method.map, block.index())).sum();
+            let one: u64 = blocks.map(|block| method.map.instructions(block.index())).sum();
             let all = if unknown == 0 {
                 one.saturating_mul(path.count)
             } else {

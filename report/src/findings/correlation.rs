@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::rules::edge;
-use super::{About, Finding, FindingKind, OFTEN, ratio};
+use super::{About, Finding, FindingKind, OFTEN, edge, ratio};
 use crate::words::{percent, thousands};
 
 /// An outcome that is rarer than this does not count as one.

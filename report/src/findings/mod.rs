@@ -10,21 +10,19 @@ mod explained;
 mod not_measured;
 mod overlap;
 mod rules;
+mod select;
 mod sentences;
 mod under_way;
 
-use trodden_numbering::BlockId;
-use trodden_profile::{BlockExit, MethodMap};
+use trodden_numbering::{BlockId, EdgeRef};
+use trodden_profile::BlockExit;
 
 use crate::view::{MethodView, View};
-use crate::words;
+
+pub(crate) use select::find;
 
 /// Most findings of a report.
 pub(crate) const MOST: usize = 10;
-/// Most causes among them.
-const MOST_CAUSES: usize = 7;
-/// Most methods among these that are there for their time alone: the list of hot methods has the others.
-const MOST_HOT_METHODS: usize = 2;
 /// Most findings of one kind.
 const MOST_OF_A_KIND: usize = 3;
 /// Executions from which a branch that always goes the same way, or a rare path, is worth a sentence.
@@ -155,21 +153,7 @@ impl Work {
 }
 
 fn work_of(view: &MethodView) -> u64 {
-    let blocks = view.edges.blocks.iter().enumerate();
-    blocks.fold(0u64, |sum, (block, &times)| {
-        sum.saturating_add(times.saturating_mul(instructions(view.map, block)))
-    })
-}
-
-/// Instructions of a block; in profiles without shapes about as many as its bytes allow.
-pub(crate) fn instructions(map: &MethodMap, block: usize) -> u64 {
-    match map.shape.as_ref().and_then(|shape| shape.blocks.get(block)) {
-        Some(shape) => u64::from(shape.instructions),
-        None => {
-            let block = &map.blocks[block];
-            u64::from(block.end.saturating_sub(block.start).div_ceil(2))
-        }
-    }
+    view.map.work(&view.edges)
 }
 
 pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
@@ -180,79 +164,12 @@ pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     }
 }
 
-/// All findings: slow outcomes and paths, other causes, then asides; the largest share first in each.
-pub(crate) fn find(view: &View) -> Vec<Finding> {
-    if !view.counts_paths() {
-        return Vec::new();
+/// An edge of a block.
+fn edge(block: usize, index: usize) -> EdgeRef {
+    EdgeRef {
+        from: BlockId::new(block),
+        index: index as u32,
     }
-    let work = Work::of(view);
-    let mut found = sentences::causes(view);
-    let timed: Vec<Option<usize>> = found.iter().map(|finding| finding.method).collect();
-    let mut idle = under_way::under_way(view);
-    idle.retain(|idle| found.iter().all(|cause| cause.not_measured != idle.not_measured));
-    found.extend(idle);
-    found.extend(not_measured::not_measured(view));
-    for (index, method) in view.methods.iter().enumerate() {
-        let (share, own) = match method.earlier {
-            Some(earlier) => (earlier.about.decisions, work_of(method)),
-            None => (work.share(index), work.methods[index]),
-        };
-        let time = method.time.as_ref().map_or(0.0, |time| time.share);
-        if share.max(time) < WORTH || !method.unreadable.is_empty() {
-            continue;
-        }
-        let about = About {
-            index,
-            method,
-            share: if view.times.is_some() { time } else { share },
-            timed: view.times.is_some(),
-            work: own,
-            // What was not counted in part never says *never*.
-            exact: view.run.exact
-                && method.earlier.is_none()
-                && method.unobserved.is_empty()
-                && method.observation.is_none(),
-            whole: words::not_counted(view.run).is_none(),
-        };
-        // What its slow way says, its rare one says again.
-        found.extend(rules::rare_path(&about).filter(|_| !timed.contains(&Some(index))));
-        found.extend(rules::alternates(&about));
-        found.extend(correlation::correlated(&about));
-        found.extend(rules::one_way(&about));
-        found.extend(rules::exceptions(&about, view));
-        found.extend(rules::too_big(&about));
-    }
-    found.sort_by(|a, b| {
-        let share = |finding: &Finding| finding.share.unwrap_or(0.0);
-        // The list of hot methods says where the time is; which way it came says more.
-        let says_way =
-            |finding: &Finding| matches!(finding.kind, FindingKind::SlowOutcome | FindingKind::SlowPath);
-        (a.aside.cmp(&b.aside))
-            .then(says_way(b).cmp(&says_way(a)))
-            .then(share(b).total_cmp(&share(a)))
-            .then(a.kind.cmp(&b.kind))
-            .then(a.line.cmp(&b.line))
-    });
-    found.extend(rules::work(view, &work));
-    let mut all: Vec<Finding> = Vec::new();
-    for finding in found {
-        let same = all.iter().filter(|f| f.kind == finding.kind).count();
-        let (most, room) = match finding.kind {
-            FindingKind::HotMethod => (MOST_HOT_METHODS, MOST_CAUSES),
-            _ if finding.aside => (MOST_OF_A_KIND, MOST),
-            _ => (MOST_CAUSES, MOST_CAUSES),
-        };
-        if same < most && all.len() < room {
-            all.push(finding);
-        }
-    }
-    for finding in &mut all {
-        let method = finding.method.and_then(|index| view.methods.get(index));
-        if let Some(earlier) = method.and_then(|method| method.earlier) {
-            finding.evidence += &format!(" ({})", earlier.run());
-        }
-    }
-    all
 }
 
 /// A method that a rule looks at.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use trodden_numbering::{BlockId, EdgeRef, StartKind};
+use trodden_numbering::{BlockId, StartKind};
 
-use super::{About, Finding, FindingKind, OFTEN, WORTH, Work, instructions, ratio};
+use super::{About, Finding, FindingKind, OFTEN, WORTH, Work, ratio};
 use crate::path_time::Times;
 use crate::view::{PathView, View};
 use crate::words::{percent, thousands};
@@ -78,7 +78,7 @@ pub(super) fn rare_path(about: &About) -> Option<Finding> {
     }
     let cost = |path: &PathView| -> u64 {
         let blocks = path.description.blocks.iter();
-        let one: u64 = blocks.map(|block| instructions(method.map, block.index())).sum();
+        let one: u64 = blocks.map(|block| method.map.instructions(block.index())).sum();
         one.saturating_mul(path.count)
     };
     let of_start = |path: &PathView| {
@@ -179,7 +179,7 @@ pub(super) fn one_way(about: &About) -> Vec<Finding> {
         let outcome = method.decisions().outcome(block, never)?;
         let other = method.decisions().outcome(block, 1 - never)?;
         // How much work the decision is in: the block's own executions of the method's.
-        let share = about.share * ratio(total.saturating_mul(instructions(method.map, block)), about.work);
+        let share = about.share * ratio(total.saturating_mul(method.map.instructions(block)), about.work);
         let dead: u64 = never_ran(about, block, never);
         let never = match &*outcome {
             "yes" => format!("`{meaning}` was never true"),
@@ -389,14 +389,6 @@ fn ranges(lines: &[u32]) -> String {
     }
     let what = if lines.len() == 1 { "line" } else { "lines" };
     format!("{what} {}", words.join(", "))
-}
-
-/// An edge of a block.
-pub(super) fn edge(block: usize, index: usize) -> EdgeRef {
-    EdgeRef {
-        from: BlockId::new(block),
-        index: index as u32,
-    }
 }
 
 #[cfg(test)]

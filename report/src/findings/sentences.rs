@@ -212,7 +212,7 @@ impl Said<'_, '_> {
                 format!(
                     "own time, with that of code without probes that it calls; {} paths {}",
                     thousands(method.count),
-                    words::Counts::of(self.view.run).participle()
+                    words::participle(self.view.basis)
                 ),
             )
         }

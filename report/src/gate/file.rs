@@ -42,8 +42,41 @@ pub enum FileError {
         /// From 1.
         line: usize,
         /// What is wrong.
-        what: String,
+        what: LineError,
     },
+}
+
+/// What is wrong with a line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LineError {
+    /// It belongs to a line that is not there.
+    #[error("{0}")]
+    Alone(&'static str),
+    /// A column is not what it should be: the column, and what it should be.
+    #[error("'{0}' is no {1}")]
+    Column(String, &'static str),
+    /// No such line is known.
+    #[error("'{word}' with {columns} columns is not known")]
+    Unknown {
+        /// Its first column.
+        word: String,
+        /// Number of columns.
+        columns: usize,
+    },
+    /// A test counted a method, or a path, that no line describes.
+    #[error("{0} has no words")]
+    NoWords(String),
+    /// Two tests have one name.
+    #[error("test '{0}' is there twice")]
+    Twice(String),
+}
+
+/// The line that a line belongs to is not there.
+impl From<&'static str> for LineError {
+    fn from(what: &'static str) -> Self {
+        LineError::Alone(what)
+    }
 }
 
 impl GateFile {
@@ -159,7 +192,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn line(&mut self, columns: &[&str]) -> Result<(), String> {
+    fn line(&mut self, columns: &[&str]) -> Result<(), LineError> {
         match columns {
             ["runs", runs] => self.file.runs = number(runs)?,
             ["test", instructions, most, allocated, name, reason @ ..] if reason.len() <= 1 => {
@@ -186,7 +219,7 @@ impl Reader {
             }
             ["limit", words] => {
                 let test = self.file.tests.last_mut().ok_or("a limit without a test")?;
-                test.limit = Some(share(words).ok_or_else(|| format!("'{words}' is no percentage"))?);
+                test.limit = Some(share(words).ok_or_else(|| column(words, "percentage"))?);
             }
             ["time", least, most] => {
                 let test = self.file.tests.last_mut().ok_or("a time without a test")?;
@@ -214,11 +247,9 @@ impl Reader {
                 let (test, keys) = at.ok_or("a method without a test")?;
                 keys.push(hash(key)?);
                 let path = |text: &&str| {
-                    let (count, key) = text
-                        .split_once('*')
-                        .ok_or_else(|| format!("'{text}' is no path"))?;
-                    Ok::<_, String>(GatePath {
-                        key: u32::from_str_radix(key, 16).map_err(|_| format!("'{key}' is no key"))?,
+                    let (count, key) = text.split_once('*').ok_or_else(|| column(text, "path"))?;
+                    Ok::<_, LineError>(GatePath {
+                        key: u32::from_str_radix(key, 16).map_err(|_| column(key, "key"))?,
                         count: number(count)?,
                         ..GatePath::default()
                     })
@@ -250,7 +281,7 @@ impl Reader {
             }
             ["path", key, length, text] => {
                 let method = self.last.and_then(|last| self.methods.get_mut(&last));
-                let key = u32::from_str_radix(key, 16).map_err(|_| format!("'{key}' is no key"))?;
+                let key = u32::from_str_radix(key, 16).map_err(|_| column(key, "key"))?;
                 let path = GatePath {
                     key,
                     length: number(length)?,
@@ -259,18 +290,23 @@ impl Reader {
                 };
                 method.ok_or("a path without a method")?.1.insert(key, path);
             }
-            [word, ..] => return Err(format!("'{word}' with {} columns is not known", columns.len())),
+            [word, ..] => {
+                return Err(LineError::Unknown {
+                    word: (*word).to_owned(),
+                    columns: columns.len(),
+                });
+            }
             [] => {}
         }
         Ok(())
     }
 
     /// Gives methods and paths their words.
-    fn finish(mut self) -> Result<GateFile, String> {
+    fn finish(mut self) -> Result<GateFile, LineError> {
         for (test, keys) in self.file.tests.iter_mut().zip(&self.keys) {
             for (method, key) in test.methods.iter_mut().zip(keys) {
                 let known = self.methods.get(key);
-                let (words, paths) = known.ok_or_else(|| format!("method {key:012x} has no words"))?;
+                let (words, paths) = known.ok_or_else(|| LineError::NoWords(format!("method {key:012x}")))?;
                 let own = std::mem::take(&mut method.paths);
                 *method = GateMethod {
                     calls: method.calls,
@@ -280,7 +316,7 @@ impl Reader {
                 };
                 for path in own {
                     let words = paths.get(&path.key);
-                    let words = words.ok_or_else(|| format!("path {:08x} has no words", path.key))?;
+                    let words = words.ok_or_else(|| LineError::NoWords(format!("path {:08x}", path.key)))?;
                     method.paths.push(GatePath {
                         count: path.count,
                         ..words.clone()
@@ -295,19 +331,22 @@ impl Reader {
             .windows(2)
             .find(|pair| pair[0].name == pair[1].name)
         {
-            Some(twice) => Err(format!("test '{}' is there twice", twice[0].name)),
+            Some(twice) => Err(LineError::Twice(twice[0].name.clone())),
             None => Ok(self.file),
         }
     }
 }
 
-fn number<T: FromStr>(text: &str) -> Result<T, String> {
-    text.parse()
-        .map_err(|_| format!("'{text}' is no number, or too large"))
+fn column(text: &str, wanted: &'static str) -> LineError {
+    LineError::Column(text.to_owned(), wanted)
 }
 
-fn hash(text: &str) -> Result<u64, String> {
-    u64::from_str_radix(text, 16).map_err(|_| format!("'{text}' is no hash"))
+fn number<T: FromStr>(text: &str) -> Result<T, LineError> {
+    text.parse().map_err(|_| column(text, "number, or too large"))
+}
+
+fn hash(text: &str) -> Result<u64, LineError> {
+    u64::from_str_radix(text, 16).map_err(|_| column(text, "hash"))
 }
 
 /// Tabs and line breaks would end a column.

@@ -24,7 +24,7 @@ mod text;
 mod verdict;
 
 pub use compare::{GateComparison, GateOptions, Grew, TestChange};
-pub use file::FileError;
+pub use file::{FileError, LineError};
 pub use measure::Measured;
 pub use record::{LimitError, record};
 pub use verdict::Verdict;

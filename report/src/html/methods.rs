@@ -11,7 +11,7 @@ use super::bar;
 use super::embed::{self, Exact};
 use crate::section::Extent;
 use crate::view::{MethodView, View};
-use crate::words::{self, Counts, dotted, percent, thousands};
+use crate::words::{self, dotted, percent, thousands};
 
 /// Methods in the table at most.
 const LISTED: usize = 20_000;
@@ -185,7 +185,7 @@ pub(crate) fn section(view: &View, anchors: &Anchors, full: usize, extent: &Exte
                                 th.num scope="col" aria-sort="descending" { "Share" }
                                 th.num scope="col" { "Decisions" }
                             }
-                            th.num scope="col" { "Times " (Counts::of(view.run).participle()) }
+                            th.num scope="col" { "Times " (words::participle(view.basis)) }
                             th.num scope="col" { "Paths seen" }
                             th.num scope="col" { "Paths possible" }
                         } }

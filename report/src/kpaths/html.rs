@@ -41,7 +41,7 @@ pub(crate) fn section(kpaths: Option<&KPaths>, method: &MethodView, limits: &Lim
                 } }
                 dl.legend { @for (number, path) in &trees.paths {
                     dt { "path " (number) }
-                    dd { @match path { Ok(path) => { (route(method, path)) } Err(error) => { "names no path: " (error) } } }
+                    dd { @match path { Ok(path) => { (route(method, path)) } Err(error) => { "names no path: " (error.to_string()) } } }
                 } }
             }
             @if trees.more > 0 { p.note { "… and trees of " (thousands(trees.more as u64)) " more paths." } }

@@ -96,7 +96,10 @@ pub(crate) fn forests<'a>(view: &'a View, top: usize, limits: &Limits) -> Option
                     keys.insert(id, view.key(graph));
                     paths.push(path(&view, method.map, graph, method.decisions()));
                 }
-                Err(error) => unreadable.push(Unreadable { id, error }),
+                Err(error) => unreadable.push(Unreadable {
+                    id,
+                    error: error.to_string(),
+                }),
             }
         }
         let node = |tree: &super::Tree, n: &super::TreeNode| Node {

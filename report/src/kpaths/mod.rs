@@ -8,6 +8,7 @@ mod compare;
 mod dot;
 mod html;
 mod json;
+pub(crate) mod section;
 mod text;
 
 use std::cmp::Reverse;
@@ -15,13 +16,7 @@ use std::collections::BTreeMap;
 
 use trodden_profile::{KPaths, PathForest};
 
-use maud::Markup;
-
-use crate::compare::{CompareError, Compared, Pair};
-use crate::section::{Extent, Json, ReportSection};
-use crate::text::Page;
-use crate::view::View;
-use crate::view::{MethodView, PathView};
+use crate::view::{MethodView, NoPath, PathView};
 
 /// What to show of k-iteration path forests.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -79,7 +74,7 @@ pub(crate) struct Trees {
     /// Roots after which nothing came: number and counter, the most frequent first.
     pub last: Vec<(u64, u64)>,
     /// The paths in the trees by number; an error for a number that names no path.
-    pub paths: BTreeMap<u64, Result<PathView, String>>,
+    pub paths: BTreeMap<u64, Result<PathView, NoPath>>,
     /// Their ways, in words.
     pub routes: BTreeMap<u64, String>,
 }
@@ -331,51 +326,4 @@ pub(crate) fn leftovers(tree: &Tree, line: &Line, limits: &Limits) -> Vec<(Strin
             of_root > 0.0 && of_line >= limits.min_parent && of_root >= limits.min_root
         })
         .collect()
-}
-
-/// Path forests as a kind of data.
-pub(crate) struct Kind;
-
-impl Kind {
-    fn limits(extent: &Extent) -> Limits {
-        extent.options.kpaths.limits(extent.least, extent.paths)
-    }
-}
-
-impl ReportSection for Kind {
-    fn key(&self) -> &'static str {
-        "kpaths"
-    }
-
-    fn is_in(&self, view: &View) -> bool {
-        view.kpaths.is_some()
-    }
-
-    fn text_of_method(&self, view: &View, method: &MethodView, extent: &Extent, page: &mut Page) {
-        text::write(&text::lines(view.kpaths, method, &Self::limits(extent)), page);
-    }
-
-    fn html_of_method(&self, view: &View, method: &MethodView, extent: &Extent) -> Markup {
-        html::section(view.kpaths, method, &Self::limits(extent)).unwrap_or_default()
-    }
-
-    fn dot_of_method(
-        &self,
-        view: &View,
-        method: &MethodView,
-        index: usize,
-        extent: &Extent,
-        out: &mut String,
-    ) {
-        dot::cluster(out, view.kpaths, index, method, &Self::limits(extent));
-    }
-
-    fn json<'v>(&self, view: &'v View<'v>, extent: &Extent) -> Option<Json<'v>> {
-        let forests = json::forests(view, extent.top, &Self::limits(extent))?;
-        Some(Box::new(forests))
-    }
-
-    fn compare(&self, pair: &Pair, notes: &mut Vec<String>) -> Result<Option<Compared>, CompareError> {
-        Ok(compare::compare(pair, notes))
-    }
 }

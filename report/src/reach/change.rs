@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use trodden_profile::{MethodMap, Profile, TestCounts};
 
-use super::diff::{FileChange, Piece, parse};
+use super::diff::{ChangeError, FileChange, Piece, parse};
 use super::{initialisers, is_of};
 use crate::words;
 
@@ -37,7 +37,7 @@ impl Selection {
 ///
 /// # Errors
 /// If `diff` is none.
-pub fn tests_of_change(profile: &Profile, diff: &str) -> Result<Selection, String> {
+pub fn tests_of_change(profile: &Profile, diff: &str) -> Result<Selection, ChangeError> {
     let mut selection = Selection::default();
     let tests = profile
         .by_test

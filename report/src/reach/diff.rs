@@ -29,17 +29,40 @@ impl Piece {
     }
 }
 
+/// Why a text is no diff.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChangeError {
+    /// A line is not as it should be.
+    #[error("line {number} of the diff: {what}: {line}")]
+    Line {
+        /// From 1.
+        number: usize,
+        /// What is wrong.
+        what: &'static str,
+        /// The line.
+        line: String,
+    },
+    /// Lines of a change are missing.
+    #[error("the diff ends in the middle of a change")]
+    Ends,
+}
+
 /// Reads a diff.
 ///
 /// # Errors
-/// What is wrong with it.
-pub(super) fn parse(text: &str) -> Result<Vec<FileChange>, String> {
+/// If it is none.
+pub(super) fn parse(text: &str) -> Result<Vec<FileChange>, ChangeError> {
     let mut files: Vec<FileChange> = Vec::new();
     // Lines that are left of a hunk, old and new, and the number of the next old one.
     let (mut old, mut new, mut at) = (0u32, 0u32, 0u32);
     let mut open = false;
     for (number, line) in text.lines().enumerate() {
-        let wrong = |what: &str| format!("line {} of the diff: {what}: {line}", number + 1);
+        let wrong = |what: &'static str| ChangeError::Line {
+            number: number + 1,
+            what,
+            line: line.to_owned(),
+        };
         if old > 0 || new > 0 {
             let file = files.last_mut().ok_or_else(|| wrong("belongs to no file"))?;
             let (kind, rest) = line.split_at_checked(1).unwrap_or((" ", ""));
@@ -118,7 +141,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<FileChange>, String> {
     }
     match old + new {
         0 => Ok(files),
-        _ => Err("the diff ends in the middle of a change".to_owned()),
+        _ => Err(ChangeError::Ends),
     }
 }
 

@@ -14,6 +14,7 @@ use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
 use trodden_profile::{BlockExit, ClassMap, EdgeProfile, MethodMap, Profile, TestCounts};
 
 pub use change::{Selection, tests_of_change};
+pub use diff::ChangeError;
 
 use crate::decisions::Decisions;
 use crate::source::below;

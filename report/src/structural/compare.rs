@@ -4,7 +4,7 @@ use serde_json::json;
 use trodden_profile::AccuracyOptions;
 use trodden_profile::structural::{StructuralAccuracy, compare_structural};
 
-use crate::compare::{self, Compared, Pair, share};
+use crate::compare::{Compared, Pair, share, write_rows};
 
 pub(super) fn compare(pair: &Pair) -> Option<Compared> {
     let found = compare_structural(pair.exact, pair.estimate, &AccuracyOptions::default())?;
@@ -36,6 +36,6 @@ fn structural_text(s: &StructuralAccuracy) -> String {
         ("methods not matched", s.unmatched_methods.to_string()),
     ];
     let mut out = String::from("structural paths (each loop counted separately)\n");
-    compare::rows(&mut out, rows);
+    write_rows(&mut out, rows);
     out
 }

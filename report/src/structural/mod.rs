@@ -3,6 +3,7 @@
 mod compare;
 pub(crate) mod html;
 pub(crate) mod json;
+pub(crate) mod section;
 pub(crate) mod text;
 
 use std::cmp::Reverse;
@@ -11,13 +12,6 @@ use trodden_numbering::FlowGraph;
 use trodden_numbering::structure::{Node, StructuralPath, Structure, StructureGraph};
 use trodden_profile::structural::{GraphCounts, MethodStructure, structure_of};
 use trodden_profile::{BlockExit, MethodMap};
-
-use maud::Markup;
-
-use crate::compare::{CompareError, Compared, Pair};
-use crate::section::{Extent, Json, ReportSection};
-use crate::text::Page;
-use crate::view::{MethodView, View};
 
 /// The structure graphs of a method with their counts.
 #[derive(Debug)]
@@ -175,37 +169,4 @@ fn steps(map: &MethodMap, structure: &Structure, path: &StructuralPath) -> Vec<S
     let mut steps: Vec<StructuralStep> = path.nodes.iter().map(step).collect();
     steps.extend(path.cut.map(|_| StructuralStep::Cut));
     steps
-}
-
-/// Structural profiles as a kind of data.
-pub(crate) struct Kind;
-
-impl ReportSection for Kind {
-    fn key(&self) -> &'static str {
-        "structural"
-    }
-
-    fn is_in(&self, view: &View) -> bool {
-        view.profile.structural.is_some()
-    }
-
-    fn text_of_method(&self, _: &View, method: &MethodView, extent: &Extent, page: &mut Page) {
-        let structure = method.structure.iter();
-        for (indent, line) in structure.flat_map(|structure| text::lines(structure, extent.paths)) {
-            page.wrapped(indent, &line);
-        }
-    }
-
-    fn html_of_method(&self, _: &View, method: &MethodView, extent: &Extent) -> Markup {
-        html::section(method.structure.as_ref(), extent.paths)
-    }
-
-    fn json_of_method<'v>(&self, method: &'v MethodView<'v>, extent: &Extent) -> Option<Json<'v>> {
-        let structure = method.structure.as_ref()?;
-        Some(Box::new(json::graphs(structure, extent.paths)))
-    }
-
-    fn compare(&self, pair: &Pair, _: &mut Vec<String>) -> Result<Option<Compared>, CompareError> {
-        Ok(compare::compare(pair))
-    }
 }

@@ -4,19 +4,14 @@ mod compare;
 mod fold;
 pub(crate) mod html;
 pub(crate) mod json;
+pub(crate) mod section;
 pub(crate) mod text;
 
 use std::collections::HashMap;
 
 use trodden_profile::{ClassProfile, MethodMap, Profile, Subpath, Subpaths, facts};
 
-use maud::Markup;
-
-use crate::compare::{CompareError, Compared, Pair};
 use crate::pattern::MethodPattern;
-use crate::section::{Extent, Json, ReportSection};
-use crate::text::Page;
-use crate::view::View;
 pub(crate) use fold::Part;
 
 /// The subpaths of a profile.
@@ -155,48 +150,4 @@ pub(crate) fn error(subpath: &Subpath) -> f64 {
     let apart = (subpath.estimate - subpath.low.min(subpath.estimate))
         .max(subpath.high.saturating_sub(subpath.estimate));
     apart as f64 / subpath.estimate.max(1) as f64
-}
-
-/// Hot subpaths as a kind of data.
-pub(crate) struct Kind;
-
-impl ReportSection for Kind {
-    fn key(&self) -> &'static str {
-        "subpaths"
-    }
-
-    fn is_in(&self, view: &View) -> bool {
-        view.subpaths.is_some()
-    }
-
-    fn stands_alone(&self) -> bool {
-        true
-    }
-
-    fn participle(&self, view: &View) -> &'static str {
-        if view.subpaths.as_ref().is_some_and(|view| view.about.is_exact()) {
-            "counted"
-        } else {
-            "sampled"
-        }
-    }
-
-    fn text(&self, view: &View, extent: &Extent, page: &mut Page) {
-        if let Some(subpaths) = &view.subpaths {
-            text::lines(subpaths, extent.top, page);
-        }
-    }
-
-    fn html(&self, view: &View, extent: &Extent) -> Markup {
-        html::section(view.subpaths.as_ref(), extent.top)
-    }
-
-    fn json<'v>(&self, view: &'v View<'v>, extent: &Extent) -> Option<Json<'v>> {
-        let subpaths = view.subpaths.as_ref()?;
-        Some(Box::new(json::document(subpaths, extent.top)))
-    }
-
-    fn compare(&self, pair: &Pair, notes: &mut Vec<String>) -> Result<Option<Compared>, CompareError> {
-        Ok(compare::compare(pair, notes))
-    }
 }

@@ -3,8 +3,8 @@
 use trodden_classfile::opcodes as op;
 
 use super::Findings;
-use crate::decide::Known;
 use crate::expression::Node;
+use crate::known::Known;
 
 pub fn find(known: &Known, findings: &mut Findings) {
     for block in 0..known.map.blocks.len() {

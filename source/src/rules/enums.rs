@@ -1,7 +1,7 @@
 //! `switch` over enums and patterns: the table from constants to numbers is filled in code of its own.
 
 use super::Findings;
-use crate::decide::Known;
+use crate::known::Known;
 
 /// The initialiser of javac's `Outer$1` and Kotlin's `WhenMappings`, and ECJ's method that fills the table.
 pub fn find(known: &Known, findings: &mut Findings) {

@@ -7,7 +7,7 @@ use trodden_classfile::code::Handler;
 use trodden_classfile::opcodes as op;
 
 use super::Findings;
-use crate::decide::Known;
+use crate::known::Known;
 use crate::listing::Listing;
 
 pub fn find(known: &Known, findings: &mut Findings) {

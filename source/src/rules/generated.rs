@@ -7,7 +7,7 @@ use trodden_classfile::reader::get_u2;
 use trodden_profile::CompilerMade;
 
 use super::Findings;
-use crate::decide::Known;
+use crate::known::Known;
 use crate::print::Dialect;
 
 const ACC_STATIC: u16 = 0x0008;

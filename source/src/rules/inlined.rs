@@ -2,7 +2,7 @@
 //! source.
 
 use super::Findings;
-use crate::decide::Known;
+use crate::known::Known;
 
 pub fn find(known: &Known, findings: &mut Findings) {
     let map = known.map;

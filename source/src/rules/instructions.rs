@@ -3,7 +3,7 @@
 
 use trodden_profile::{CodeCopy, CodeRange, CompilerMade, MethodConditions};
 
-use crate::decide::Known;
+use crate::known::Known;
 use crate::listing::Listing;
 
 /// Per instruction, by its position.

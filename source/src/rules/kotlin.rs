@@ -6,9 +6,9 @@ use trodden_classfile::opcodes as op;
 use trodden_profile::{BlockExit, ConditionKind, EdgeLabel};
 
 use super::Findings;
-use crate::decide::Known;
 use crate::expression::Node;
 use crate::interpret::{load_slot, store_slot};
+use crate::known::Known;
 use crate::print::Dialect;
 
 /// Throwing calls of `Intrinsics` that are not in the source, by the rule that they belong to.

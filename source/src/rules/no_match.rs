@@ -1,8 +1,8 @@
 //! The code for "no case fits" where the source lists all cases: it throws what no source throws.
 
 use super::Findings;
-use crate::decide::Known;
 use crate::expression::Node;
+use crate::known::Known;
 
 const THROWN: [&[u8]; 3] = [
     b"java/lang/MatchException",

@@ -6,7 +6,7 @@
 use trodden_classfile::opcodes as op;
 
 use super::Findings;
-use crate::decide::Known;
+use crate::known::Known;
 use crate::listing::Step::{self, AddSuppressed, Close, CloseResource, Is, Jump, Label, Load, Store};
 use crate::listing::{Listing, Matcher};
 

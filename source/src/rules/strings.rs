@@ -8,7 +8,7 @@ use trodden_profile::{ConditionKind, Outcome};
 use trodden_classfile::opcodes as op;
 
 use super::Findings;
-use crate::decide::Known;
+use crate::known::Known;
 use crate::print::string;
 use crate::switches::{StringSwitch, jumps_if_equal, string_switches};
 

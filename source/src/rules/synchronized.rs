@@ -3,7 +3,7 @@
 use trodden_classfile::opcodes as op;
 
 use super::Findings;
-use crate::decide::Known;
+use crate::known::Known;
 use crate::listing::Matcher;
 use crate::listing::Step::{Is, Load, Store};
 

@@ -7,8 +7,9 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use trodden_profile::printable;
+use trodden_report::thousands;
 
-use super::output::{print, several, size, thousands};
+use super::output::{print, several, size};
 use crate::error::StoreError;
 use crate::log::{Day, FileEntry, State};
 use crate::place::Place;

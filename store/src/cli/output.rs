@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use trodden_profile::printable_lines;
+use trodden_report::thousands;
 
 use crate::error::StoreError;
 
@@ -38,19 +39,6 @@ pub(crate) fn progress(all: u64, what: &str) -> Option<ProgressBar> {
             .with_style(style)
             .with_message(what.to_owned()),
     )
-}
-
-/// `1234567` as `1,234,567`.
-pub(crate) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// `1 window`, `2,000 windows`.

@@ -235,7 +235,7 @@ fn told(spent: &query::Spent) -> String {
     format!(
         "{:.2} s, {} of {} files of the tables read, {spilled}",
         spent.time.as_secs_f64(),
-        output::thousands(spent.files as u64),
-        output::thousands(spent.files_of_tables as u64)
+        trodden_report::thousands(spent.files as u64),
+        trodden_report::thousands(spent.files_of_tables as u64)
     )
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use trodden_profile::{
-    ContextNode, Contexts, EdgeProfile, Key, MethodCounts, MethodMap, Observation, Profile, RunInfo, facts,
+    ContextNode, Contexts, CountBasis, EdgeProfile, Key, MethodCounts, MethodMap, Profile, facts,
 };
 
 use super::about::{About, counts_all_paths};
@@ -112,10 +112,10 @@ impl Extract {
                 .map(|class| classes.of(&class.map))
                 .collect(),
         };
-        let how = How::of(profile, lost);
+        let basis = profile.count_basis();
         for position in 0..profile.classes.len() {
             for method in 0..profile.classes[position].map.methods.len() {
-                extract.add_method(profile, (position, method), &how, classes);
+                extract.add_method(profile, (position, method), (basis, lost > 0), classes);
             }
         }
         extract.add_covered(profile);
@@ -130,7 +130,7 @@ impl Extract {
         &mut self,
         profile: &Profile,
         (position, method): (usize, usize),
-        how: &How,
+        (basis, has_losses): (CountBasis, bool),
         classes: &Classes,
     ) {
         let class = Arc::clone(&self.classes[position]);
@@ -164,7 +164,8 @@ impl Extract {
             },
         };
         let of = &class.methods[method];
-        let accuracy = how.of_method((position as u32, method as u32), counts);
+        let basis = basis.of_method(profile, (position as u32, method as u32));
+        let accuracy = Accuracy::of(basis, has_losses);
         let mut row = MethodRow {
             signature: of.signature,
             paths: 0,
@@ -328,94 +329,34 @@ impl Known {
     }
 }
 
-/// How a profile's counts came about.
-struct How<'p> {
-    run: &'p RunInfo,
-    lost: bool,
-    observations: &'p [Observation],
-    /// Where a sample represents several executions: samples per execution.
-    rate: Option<f64>,
-}
-
-/// How good a method's counts are.
+/// How good counts are.
 struct Accuracy {
     exact: bool,
-    /// Samples per count, and the share of the count that is estimated.
-    sampled: Option<(f64, f64)>,
+    /// Counted events per count, and the share of the count that is estimated from them.
+    drawn: Option<(f64, f64)>,
 }
 
 impl Accuracy {
-    /// 1.96 standard errors of a draw of `count` samples, as a share.
+    /// `has_losses`: an unknown part of the counts is missing.
+    fn of(basis: CountBasis, has_losses: bool) -> Self {
+        let drawn = match basis {
+            CountBasis::Exact => None,
+            CountBasis::Sampled(rate) | CountBasis::Weighted(rate) => rate.of_each().map(|rate| (rate, 1.0)),
+            CountBasis::Estimated(rate) => rate.of_each().map(|rate| (rate, 1.0 - rate)),
+        };
+        Accuracy {
+            exact: basis == CountBasis::Exact && !has_losses,
+            drawn: drawn.filter(|_| !has_losses),
+        }
+    }
+
+    /// 1.96 standard errors of a draw of that number of events, as a share.
     fn error(&self, count: u64) -> Option<f64> {
         if self.exact {
             return Some(0.0);
         }
-        let (rate, estimated) = self.sampled?;
-        let samples = count as f64 * rate;
-        (samples > 0.0).then(|| estimated * 1.96 / samples.sqrt())
-    }
-}
-
-impl<'p> How<'p> {
-    fn of(profile: &'p Profile, lost: u64) -> Self {
-        let run = &profile.run;
-        let spans = run.schedule.iter().flat_map(|schedule| schedule.split(" + "));
-        let has_spans = spans.clone().any(|one| one.starts_with("span:"));
-        let only_spans = has_spans && spans.clone().all(|one| one.starts_with("span:"));
-        let all = || {
-            let counts = profile.classes.iter().flat_map(|class| &class.counts);
-            let sums = counts.flat_map(|counts| counts.paths.values().chain(counts.partial.values()));
-            sums.map(|&count| count as f64).sum::<f64>()
-        };
-        let probes = |probe: &str| run.probe.split(" + ").any(|one| one == probe);
-        let rate = if only_spans {
-            // In windows of fixed duration each sample represents several executions.
-            let seen = run.facts.get(facts::WINDOW_PATH_ENDS);
-            seen.map(|seen| seen as f64 / all().max(1.0))
-        } else if has_spans || probes("auto") || probes("structural") || run.probe.contains(" + ") {
-            // Counts of loops, combined, are no draw; neither are those of several kinds of probes.
-            None
-        } else {
-            Some(1.0)
-        };
-        How {
-            run,
-            lost: lost > 0,
-            observations: &profile.observations,
-            rate: rate.filter(|rate| *rate > 0.0 && *rate <= 1.0),
-        }
-    }
-
-    fn of_method(&self, place: (u32, u32), counts: &MethodCounts) -> Accuracy {
-        if self.run.exact {
-            let exact = !self.lost;
-            return Accuracy { exact, sampled: None };
-        }
-        let counts_all = |probe: &str| matches!(probe, "auto" | "counters");
-        if !self.run.probe.split(" + ").all(counts_all) {
-            let sampled = self.rate.filter(|_| !self.lost).map(|rate| (rate, 1.0));
-            return Accuracy {
-                exact: false,
-                sampled,
-            };
-        }
-        let found = self
-            .observations
-            .binary_search_by_key(&place, |one| (one.class, one.method));
-        let Ok(at) = found else {
-            // It was counted all the time.
-            let exact = !self.lost;
-            return Accuracy { exact, sampled: None };
-        };
-        // The rest was estimated from these.
-        let counted = self.observations[at].counted as f64;
-        let partial: u64 = counts.partial.values().sum();
-        let all = counts.total().saturating_add(partial) as f64;
-        let share = (counted / all.max(1.0)).min(1.0);
-        let sampled = (share > 0.0 && !self.lost).then_some((share, 1.0 - share));
-        Accuracy {
-            exact: false,
-            sampled,
-        }
+        let (rate, estimated) = self.drawn?;
+        let events = count as f64 * rate;
+        (events > 0.0).then(|| estimated * 1.96 / events.sqrt())
     }
 }

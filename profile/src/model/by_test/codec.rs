@@ -3,7 +3,8 @@
 use super::{TestCounts, TestMethod};
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
-use crate::model::profile::{MethodCounts, Profile};
+use crate::model::counts::MethodCounts;
+use crate::model::profile::Profile;
 use crate::model::section::{Records, SectionReader, Sections};
 
 /// Its tag.

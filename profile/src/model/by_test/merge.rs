@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{TestCounts, TestMethod};
-use crate::model::merge::{MergeError, place};
-use crate::model::profile::{ClassProfile, MethodCounts, Profile};
+use crate::model::counts::MethodCounts;
+use crate::model::errors::MergeError;
+use crate::model::places::place;
+use crate::model::profile::{ClassProfile, Profile};
 use crate::model::translate::{translate, translate_partial};
 
 /// Methods of a test by position of class and method.

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{TestCounts, TestMethod};
-use crate::model::merge::place;
+use crate::model::errors::SubtractError;
+use crate::model::places::place;
+use crate::model::places::take_off;
 use crate::model::profile::Profile;
-use crate::model::subtract::{SubtractError, take_off};
 
 /// Of tests that ended in between, what they counted then.
 pub(super) fn subtract(now: &Profile, before: &Profile) -> Result<Vec<TestCounts>, SubtractError> {

@@ -13,12 +13,6 @@ pub(crate) mod write;
 
 pub use error::{LoadError, Problem, ReadError, SaveError, WriteError};
 
-use std::io::Write;
-use std::path::Path;
-
-use crate::model::profile::Profile;
-use crate::output;
-
 /// First bytes of a file. The high bit, CR LF and control-Z reveal transfers that mangle binary files.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89TRDN\r\n\x1a";
 /// First bytes of a trace: the same frame, other sections. A reader of profiles names it in its error.
@@ -28,7 +22,7 @@ pub const FORMAT_VERSION: u16 = 1;
 
 /// A section's tag.
 pub(crate) type Tag = [u8; 4];
-// The sections that every reader has to know. Those of the kinds of data are in `SECTIONS`.
+// The sections that every reader has to know. Those of the kinds of data are in `KINDS`.
 pub(crate) const RUN: Tag = *b"RUN ";
 pub(crate) const CLASSES: Tag = *b"CLAS";
 pub(crate) const SKIPPED: Tag = *b"SKIP";
@@ -84,62 +78,4 @@ pub(crate) fn check_length(plain: &[u8]) -> Result<(), WriteError> {
         plain.len()
     );
     Err(WriteError::Invalid(Problem::bare(what)))
-}
-
-impl Profile {
-    /// The profile as a `.trodden` file.
-    ///
-    /// # Errors
-    /// [`WriteError::Invalid`] if the profile breaks a rule of the data model (see `docs/file-format.md`), so that
-    /// nothing is written that cannot be read.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, WriteError> {
-        write::to_bytes(self)
-    }
-
-    /// Writes the profile as a `.trodden` file.
-    ///
-    /// # Errors
-    /// As [`Profile::to_bytes`], before anything is written; and if `out` fails.
-    pub fn write_to(&self, out: &mut impl Write) -> Result<(), WriteError> {
-        out.write_all(&self.to_bytes()?)?;
-        Ok(out.flush()?)
-    }
-
-    /// Reads the bytes of a `.trodden` file.
-    ///
-    /// # Errors
-    /// If they are no such file, of a newer version, cut short, damaged or inconsistent.
-    pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
-        read::read(bytes)
-    }
-
-    /// Reads a `.trodden` file.
-    ///
-    /// # Errors
-    /// As [`Profile::read`], or if the file cannot be read at all; the error names the file.
-    pub fn load(path: impl AsRef<Path>) -> Result<Profile, LoadError> {
-        let file = path.as_ref();
-        let bytes = std::fs::read(file).map_err(|source| LoadError::Io {
-            file: file.to_owned(),
-            source,
-        })?;
-        Profile::read(&bytes).map_err(|source| LoadError::Read {
-            file: file.to_owned(),
-            source,
-        })
-    }
-
-    /// Writes a `.trodden` file: whole or not at all, and straight into what is no regular file; see [`output`].
-    ///
-    /// # Errors
-    /// As [`Profile::to_bytes`], or if the file cannot be written; the error names the file.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), SaveError> {
-        let file = path.as_ref();
-        let failed = |source| SaveError {
-            file: file.to_owned(),
-            source,
-        };
-        let bytes = self.to_bytes().map_err(failed)?;
-        output::write(file, &bytes).map_err(|e| failed(e.source.into()))
-    }
 }

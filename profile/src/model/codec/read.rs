@@ -8,22 +8,24 @@ use flate2::bufread::ZlibDecoder;
 use trodden_numbering::{BlockId, EndCause, PathDag, PathStart, Rows, SimpleGraph, StartKind};
 
 use super::error::{Problem, ReadError};
-use super::wire::{Decoded, Decoder};
+use super::wire::{Decoded, Decoder, ascending};
 use super::{
     CLASSES, END, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_HEADER, SECTION_LIMIT, SKIPPED, Tag, ZLIB,
     section_crc, unpacked_limit, validate,
 };
+use crate::model::counts::MethodCounts;
 use crate::model::facts::Facts;
+use crate::model::kinds::KINDS;
 use crate::model::map::{BlockExit, BlockInfo, ClassMap, EdgeLabel, LineEntry, MethodMap};
-use crate::model::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
-use crate::model::section::{SECTIONS, SectionReader};
+use crate::model::profile::{ClassProfile, Profile, RunInfo, Skipped};
+use crate::model::section::SectionReader;
 
-pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     let mut at = header(bytes)?;
     check_sum(bytes, at)?;
     let mut profile = Profile::default();
     let mut seen_run = false;
-    let mut readers: Vec<Box<dyn SectionReader>> = SECTIONS.iter().map(|kind| kind.reader()).collect();
+    let mut readers: Vec<Box<dyn SectionReader>> = KINDS.iter().map(|kind| kind.reader()).collect();
     loop {
         let frame = Frame::at(bytes, at)?;
         let plain = frame.plain()?;
@@ -52,7 +54,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
             }
             END => {
                 // All classes are known now, so what speaks of them can be checked.
-                for (kind, reader) in SECTIONS.into_iter().zip(std::mem::take(&mut readers)) {
+                for (kind, reader) in KINDS.into_iter().zip(std::mem::take(&mut readers)) {
                     let read = reader.finish(&mut profile).map_err(Problem::bare);
                     let read = read.and_then(|()| kind.check(&profile));
                     read.map_err(|problem| frame.malformed(&decoder, problem))?;
@@ -64,7 +66,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
                     |_| Ok(()),
                 )?;
             }
-            tag => match SECTIONS.iter().position(|kind| kind.tags().contains(&tag)) {
+            tag => match KINDS.iter().position(|kind| kind.tags().contains(&tag)) {
                 Some(kind) => {
                     let read = readers[kind].section(tag, &mut decoder, &mut profile);
                     read.map_err(|what| frame.malformed(&decoder, Problem::bare(what)))?;
@@ -425,24 +427,6 @@ fn method(d: &mut Decoder<'_>, name: String, descriptor: String) -> Decoded<(Met
     }
     let partial = partial.into_iter().collect();
     Ok((map, MethodCounts { paths, partial }))
-}
-
-/// The counterpart of the writer's function of that name.
-pub(crate) fn ascending<T>(
-    d: &mut Decoder<'_>,
-    what: &str,
-    mut after: impl FnMut(&mut Decoder<'_>) -> Decoded<T>,
-) -> Decoded<Vec<(u64, T)>> {
-    let mut previous = 0u64;
-    d.list(what, |d, index| {
-        let step = d.uint(what)?;
-        if step == 0 && index > 0 {
-            return Err(format!("{what}: the number {previous} is there twice"));
-        }
-        let number = previous.checked_add(step);
-        previous = number.ok_or_else(|| format!("{what}: the number does not fit 64 bits"))?;
-        Ok((previous, after(d)?))
-    })
 }
 
 /// The blocks of a method, as far as they were read. Programs have many: what is kept has no room to spare.

@@ -5,8 +5,9 @@
 use trodden_numbering::{BlockId, FlowGraph, StartKind};
 
 use super::error::Problem;
+use crate::model::counts::MethodCounts;
 use crate::model::map::{BlockExit, ClassMap, MethodMap};
-use crate::model::profile::{ClassProfile, MethodCounts, RunInfo};
+use crate::model::profile::{ClassProfile, RunInfo};
 
 pub(crate) fn run(run: &RunInfo) -> Result<(), Problem> {
     if run.seconds.is_finite() && run.seconds >= 0.0 {

@@ -172,6 +172,39 @@ impl<'a> Decoder<'a> {
     }
 }
 
+/// Strictly ascending numbers as a first one and differences, each followed by what `after` writes.
+pub(crate) fn put_ascending(
+    out: &mut Encoder,
+    numbers: impl ExactSizeIterator<Item = u64>,
+    mut after: impl FnMut(&mut Encoder, u64),
+) {
+    out.len(numbers.len());
+    let mut previous = 0;
+    for number in numbers {
+        out.uint(number - previous);
+        after(out, number);
+        previous = number;
+    }
+}
+
+/// Reads what [`put_ascending`] wrote.
+pub(crate) fn ascending<T>(
+    d: &mut Decoder<'_>,
+    what: &str,
+    mut after: impl FnMut(&mut Decoder<'_>) -> Decoded<T>,
+) -> Decoded<Vec<(u64, T)>> {
+    let mut previous = 0u64;
+    d.list(what, |d, index| {
+        let step = d.uint(what)?;
+        if step == 0 && index > 0 {
+            return Err(format!("{what}: the number {previous} is there twice"));
+        }
+        let number = previous.checked_add(step);
+        previous = number.ok_or_else(|| format!("{what}: the number does not fit 64 bits"))?;
+        Ok((previous, after(d)?))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,13 +3,15 @@
 use trodden_numbering::{BlockId, EndCause, FlowGraph, StartKind};
 
 use super::error::WriteError;
-use super::wire::Encoder;
+use super::wire::{Encoder, put_ascending};
 use super::{CLASSES, END, FORMAT_VERSION, MAGIC, RUN, SKIPPED, validate};
+use crate::model::counts::MethodCounts;
+use crate::model::kinds::KINDS;
 use crate::model::map::{BlockExit, BlockInfo, EdgeLabel, MethodMap};
-use crate::model::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
-use crate::model::section::{Records, SECTIONS, Sections};
+use crate::model::profile::{ClassProfile, Profile, RunInfo, Skipped};
+use crate::model::section::{Records, Sections};
 
-pub(super) fn to_bytes(profile: &Profile) -> Result<Vec<u8>, WriteError> {
+pub(crate) fn to_bytes(profile: &Profile) -> Result<Vec<u8>, WriteError> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
     let mut out = Sections::new(&mut bytes);
@@ -27,7 +29,7 @@ pub(super) fn to_bytes(profile: &Profile) -> Result<Vec<u8>, WriteError> {
     }
     out.put_records(CLASSES, classes)?;
 
-    for kind in SECTIONS {
+    for kind in KINDS {
         kind.check(profile).map_err(WriteError::Invalid)?;
         kind.write(profile, &mut out)?;
     }
@@ -110,7 +112,7 @@ fn method(out: &mut Encoder, map: &MethodMap) {
         out.int(i64::from(entry.line) - i64::from(line));
         (bci, line) = (entry.bci, entry.line);
     }
-    ascending(out, map.unobserved.iter().copied(), |_, _| ());
+    put_ascending(out, map.unobserved.iter().copied(), |_, _| ());
 }
 
 fn block(out: &mut Encoder, map: &MethodMap, id: BlockId, info: &BlockInfo, expected: u32) {
@@ -158,7 +160,7 @@ fn edge_label(out: &mut Encoder, label: &EdgeLabel) {
 }
 
 fn method_counts(out: &mut Encoder, counts: &MethodCounts) {
-    ascending(out, counts.paths.keys().copied(), |out, number| {
+    put_ascending(out, counts.paths.keys().copied(), |out, number| {
         out.uint(counts.paths[&number]);
     });
     out.len(counts.partial.len());
@@ -166,21 +168,6 @@ fn method_counts(out: &mut Encoder, counts: &MethodCounts) {
         out.uint(u64::from(block));
         out.uint(number);
         out.uint(times);
-    }
-}
-
-/// Strictly ascending numbers as a first one and differences, each followed by what `after` writes.
-pub(crate) fn ascending(
-    out: &mut Encoder,
-    numbers: impl ExactSizeIterator<Item = u64>,
-    mut after: impl FnMut(&mut Encoder, u64),
-) {
-    out.len(numbers.len());
-    let mut previous = 0;
-    for number in numbers {
-        out.uint(number - previous);
-        after(out, number);
-        previous = number;
     }
 }
 

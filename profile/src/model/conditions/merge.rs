@@ -1,7 +1,7 @@
 //! Conditions of several profiles.
 
 use super::Conditions;
-use crate::model::merge::place;
+use crate::model::places::place;
 use crate::model::profile::{ClassProfile, Profile};
 
 /// All that is known of the methods of `classes`, which were merged already and are sorted by name and hash. Where

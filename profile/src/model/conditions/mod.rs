@@ -2,17 +2,14 @@
 
 pub(crate) mod codec;
 mod merge;
+pub(crate) mod section;
 
 use std::collections::BTreeMap;
 
 use trodden_numbering::{BlockId, FlowGraph};
 
 use super::map::{ClassMap, EdgeLabel};
-use crate::model::codec::{Problem, Tag, WriteError};
-use crate::model::merge::MergeError;
-use crate::model::profile::Profile;
-use crate::model::section::{Section, SectionReader, Sections};
-use crate::model::subtract::SubtractError;
+use crate::model::codec::Problem;
 
 /// What is known of the decisions of a profile's methods, by class and method (positions in the profile).
 pub type Conditions = BTreeMap<(u32, u32), MethodConditions>;
@@ -312,76 +309,6 @@ impl MethodConditions {
 /// What does not fit, and of which method.
 pub fn check_conditions(class: &ClassMap, method: u32, of: &MethodConditions) -> Result<(), String> {
     check_method(class, method as usize, of).map_err(|problem| problem.to_string())
-}
-
-/// Conditions as a kind of data.
-pub(crate) struct Kind;
-
-impl Section for Kind {
-    fn tags(&self) -> &'static [Tag] {
-        &[codec::CONDITIONS, codec::RANGES]
-    }
-
-    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
-        codec::write(&profile.conditions, out)
-    }
-
-    fn reader(&self) -> Box<dyn SectionReader> {
-        Box::new(codec::Reading::default())
-    }
-
-    fn check(&self, profile: &Profile) -> Result<(), Problem> {
-        check(profile)
-    }
-
-    fn texts<'p>(&self, profile: &'p Profile) -> Vec<&'p str> {
-        let mut all = Vec::new();
-        for condition in profile.conditions.values().flat_map(|of| &of.conditions) {
-            all.extend(condition.text.as_deref());
-            all.extend(condition.outcomes.iter().filter_map(Outcome::text));
-        }
-        all
-    }
-
-    fn texts_mut<'p>(&self, profile: &'p mut Profile) -> Vec<&'p mut String> {
-        let mut all = Vec::new();
-        for condition in profile.conditions.values_mut().flat_map(|of| &mut of.conditions) {
-            all.extend(&mut condition.text);
-            all.extend(condition.outcomes.iter_mut().filter_map(|outcome| match outcome {
-                Outcome::Case(label) => Some(label),
-                _ => None,
-            }));
-        }
-        all
-    }
-
-    fn subtract(&self, now: &Profile, _: &Profile, rest: &mut Profile) -> Result<(), SubtractError> {
-        rest.conditions = now.conditions.clone();
-        Ok(())
-    }
-
-    fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
-        merged.conditions = merge::merge(inputs, &merged.classes);
-        Ok(())
-    }
-}
-
-/// Conditions are of methods and blocks that are there, in order, with one outcome per edge.
-fn check(profile: &Profile) -> Result<(), Problem> {
-    for (&(class, method), of) in &profile.conditions {
-        let found = profile.classes.get(class as usize);
-        match found.filter(|class| (method as usize) < class.map.methods.len()) {
-            Some(class) => check_method(&class.map, method as usize, of)?,
-            None => {
-                return Err(Problem {
-                    class: found.map(|class| class.map.name.clone()),
-                    method: None,
-                    what: format!("conditions of method {method} of class {class}, which is not there"),
-                });
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Those of one method of a class.

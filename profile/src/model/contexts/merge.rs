@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use super::tree::Key;
 use super::{BurstGroups, ByGroup, ContextNode, ContextRow, ContextTree, Contexts};
+use crate::model::errors::MergeError;
 use crate::model::map::MethodMap;
-use crate::model::merge::{MergeError, place, words};
+use crate::model::places::place;
 use crate::model::profile::{ClassProfile, Profile};
+use crate::model::several::{list, list_of_known};
 use crate::model::translate::translate_partial;
 
 /// Where a method went: class and index.
@@ -185,6 +187,6 @@ fn add_facts(total: &mut Contexts, own: &Contexts) {
         (Some(a), Some(b)) => Some((a.0.max(b.0), a.1.max(b.1))),
         (a, b) => a.or(b),
     };
-    total.algorithm = words([Some(&*total.algorithm), Some(&*own.algorithm)]).unwrap_or_default();
-    total.bursts = words([total.bursts.as_deref(), own.bursts.as_deref()]);
+    total.algorithm = list(&total.algorithm, &own.algorithm);
+    total.bursts = list_of_known(total.bursts.as_deref(), own.bursts.as_deref());
 }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::tree::Key;
 use super::{BurstGroups, ContextNode, ContextRow, ContextTree, Contexts};
-use crate::model::merge::place;
+use crate::model::errors::SubtractError;
+use crate::model::places::place;
 use crate::model::profile::Profile;
-use crate::model::subtract::SubtractError;
 
 /// A context by those above it.
 type Place = (Option<u32>, Key);

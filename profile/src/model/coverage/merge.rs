@@ -1,7 +1,8 @@
 //! Coverage of several runs: what ran in any of them.
 
 use super::Covered;
-use crate::model::merge::{MergeError, place};
+use crate::model::errors::MergeError;
+use crate::model::places::place;
 use crate::model::profile::{ClassProfile, Profile, RunInfo};
 
 /// What ran in any of the profiles, of classes that were merged into `classes` already.

@@ -1,10 +1,10 @@
 //! What ran for the first time between two readings.
 
 use super::{Covered, MethodCovered};
+use crate::model::errors::SubtractError;
 use crate::model::map::MethodMap;
-use crate::model::merge::place;
+use crate::model::places::place;
 use crate::model::profile::Profile;
-use crate::model::subtract::SubtractError;
 
 use trodden_numbering::{BlockId, FlowGraph};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{CpuFailure, CpuFrame, CpuRow, CpuSamples, CpuTime};
-use crate::model::merge::list;
+use crate::model::several::list;
 
 /// The sum: every stack has the samples that it has in all of them.
 pub(super) fn merge<'p>(all: impl Iterator<Item = &'p CpuSamples>) -> Option<CpuSamples> {

@@ -28,7 +28,7 @@ use std::time::Duration;
 
 pub use table::*;
 
-use crate::model::merge;
+use crate::model::several::list;
 
 /// What a fact is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -338,7 +338,7 @@ fn merged(name: &str, a: &FactValue, b: &FactValue) -> FactValue {
         (Some(Together::Max), Count(a), Count(b)) => Count(*a.max(b)),
         (Some(Together::Max), Duration(a), Duration(b)) => Duration(*a.max(b)),
         (_, a, b) if a == b && !matches!(a, FactValue::Text(_)) => a.clone(),
-        _ => FactValue::Text(merge::list(&text(name, a), &text(name, b))),
+        _ => FactValue::Text(list(&text(name, a), &text(name, b))),
     }
 }
 

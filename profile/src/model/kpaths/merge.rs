@@ -3,9 +3,11 @@
 use trodden_numbering::RegenerateError;
 
 use super::{ForestProblem, KPaths, PathForest};
+use crate::model::errors::MergeError;
 use crate::model::map::MethodMap;
-use crate::model::merge::{MergeError, place, words};
+use crate::model::places::place;
 use crate::model::profile::{ClassProfile, Profile};
+use crate::model::several::list_of_known;
 use crate::model::translate::translate;
 
 /// Adds up the forests of profiles whose classes were merged into `classes` already (sorted by name and hash).
@@ -89,5 +91,5 @@ fn add_facts(total: &mut KPaths, own: &KPaths) {
         *sum = sum.saturating_add(part);
     }
     total.budget = [total.budget, own.budget].into_iter().flatten().min();
-    total.bursts = words([total.bursts.as_deref(), own.bursts.as_deref()]);
+    total.bursts = list_of_known(total.bursts.as_deref(), own.bursts.as_deref());
 }

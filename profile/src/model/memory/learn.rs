@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::{Alike, Known, LeftAlone, Memory, MemoryRun, Remembered, alike};
 use crate::model::accuracy::flow;
 use crate::model::conditions::MethodConditions;
+use crate::model::counts::MethodCounts;
 use crate::model::map::{ClassMap, MethodMap};
-use crate::model::profile::{ClassProfile, MethodCounts, Profile};
+use crate::model::profile::{ClassProfile, Profile};
 use crate::model::translate::{same_paths, translate};
 
 /// What was not measured for so many runs is forgotten, and so measured again.

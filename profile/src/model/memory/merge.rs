@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::merge::place;
+use crate::model::places::place;
 use crate::model::profile::Profile;
 
 /// A method is steady in the merged profile if all profiles that measured it say so. Memories are those of different

@@ -1,8 +1,9 @@
 //! Observations of several profiles into one list.
 
 use super::Observation;
-use crate::model::merge::{list, place};
+use crate::model::places::place;
 use crate::model::profile::{ClassProfile, Profile};
+use crate::model::several::list;
 
 /// What the profiles say of methods that they counted partly, about the merged classes: sorted; seconds and path ends
 /// are summed, the earliest end of exact counts is kept.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::MethodShape;
-use crate::model::merge::place;
+use crate::model::places::place;
 use crate::model::profile::{ClassProfile, Profile};
 
 /// Gives each method of the merged classes the shape that the profiles know of it. Profiles of older versions know none;

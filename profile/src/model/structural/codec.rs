@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use super::{GraphCounts, MethodStructure, Structural};
-use crate::model::codec::read::ascending as read_ascending;
-use crate::model::codec::wire::{Decoded, Decoder, Encoder};
-use crate::model::codec::write::ascending;
+use crate::model::codec::wire::{Decoded, Decoder, Encoder, ascending, put_ascending};
 use crate::model::codec::{Tag, WriteError};
 use crate::model::profile::Profile;
 use crate::model::section::{Records, SectionReader, Sections};
@@ -32,7 +30,7 @@ pub(super) fn write(structural: &Structural, out: &mut Sections<'_>) -> Result<(
             plain.uint(graph.windows);
             plain.byte(u8::from(graph.by_rate));
             for table in [&graph.local, &graph.global] {
-                ascending(plain, table.keys().copied(), |out, path| out.uint(table[&path]));
+                put_ascending(plain, table.keys().copied(), |out, path| out.uint(table[&path]));
             }
         }
         list.end();
@@ -81,7 +79,7 @@ impl Reading {
             let windows = d.uint("windows")?;
             let by_rate = d.boolean("scaled by its rate")?;
             let mut table = |what| -> Decoded<BTreeMap<u64, u64>> {
-                Ok(read_ascending(d, what, |d| d.uint("count of a structural path"))?
+                Ok(ascending(d, what, |d| d.uint("count of a structural path"))?
                     .into_iter()
                     .collect())
             };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{GraphCounts, MethodStructure, Structural};
-use crate::model::merge::place;
+use crate::model::places::place;
 use crate::model::profile::{ClassProfile, Profile};
 
 /// Adds up the counts of profiles whose classes were merged into `classes` already (sorted by name and hash). The graphs

@@ -4,8 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Subpath, SubpathRun, Subpaths, least_rotation};
-use crate::model::merge::{MergeError, SEPARATOR, place, words};
+use crate::model::errors::MergeError;
+use crate::model::places::place;
 use crate::model::profile::{ClassProfile, Profile};
+use crate::model::several::{SEPARATOR, list_of_known, values};
 use crate::model::translate::translate;
 
 /// What tells subpaths apart: where each block is, from the least rotation's first on. Those that are not wholly known
@@ -155,14 +157,14 @@ fn add_facts(total: &mut Subpaths, own: &Subpaths) {
     total.distance.0 = total.distance.0.min(own.distance.0);
     total.half_life = [total.half_life, own.half_life].into_iter().flatten().min();
     total.sliding_window = total.sliding_window.max(own.sliding_window);
-    total.bursts = words([total.bursts.as_deref(), own.bursts.as_deref()]);
+    total.bursts = list_of_known(total.bursts.as_deref(), own.bursts.as_deref());
     for (list, more) in [
         (&mut total.lengths, &own.lengths),
         (&mut total.order, &own.order),
         (&mut total.identity, &own.identity),
         (&mut total.starts, &own.starts),
     ] {
-        if !list.split(SEPARATOR).any(|known| known == more) {
+        if !values(list).any(|known| known == more) {
             *list = format!("{list}{SEPARATOR}{more}");
         }
     }

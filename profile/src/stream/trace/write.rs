@@ -10,8 +10,9 @@ use crate::model::codec::{
 };
 use crate::model::conditions::MethodConditions;
 use crate::model::conditions::codec::{CONDITIONS, put_of_class};
+use crate::model::counts::MethodCounts;
 use crate::model::map::ClassMap;
-use crate::model::profile::{ClassProfile, MethodCounts, RunInfo, Skipped};
+use crate::model::profile::{ClassProfile, RunInfo, Skipped};
 use crate::stream::events::{EventKinds, ThreadInfo};
 
 /// Words of one thread, packed and compressed: what takes time can be done before the writer's lock is taken.

@@ -1,0 +1,77 @@
+//! Conditions as a kind of data.
+
+use super::{Outcome, check_method, codec, merge};
+use crate::model::codec::{Problem, Tag, WriteError};
+use crate::model::errors::{MergeError, SubtractError};
+use crate::model::profile::Profile;
+use crate::model::section::{Section, SectionReader, Sections};
+
+/// Conditions as a kind of data.
+pub(crate) struct Kind;
+
+impl Section for Kind {
+    fn tags(&self) -> &'static [Tag] {
+        &[codec::CONDITIONS, codec::RANGES]
+    }
+
+    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
+        codec::write(&profile.conditions, out)
+    }
+
+    fn reader(&self) -> Box<dyn SectionReader> {
+        Box::new(codec::Reading::default())
+    }
+
+    fn check(&self, profile: &Profile) -> Result<(), Problem> {
+        check(profile)
+    }
+
+    fn texts<'p>(&self, profile: &'p Profile) -> Vec<&'p str> {
+        let mut all = Vec::new();
+        for condition in profile.conditions.values().flat_map(|of| &of.conditions) {
+            all.extend(condition.text.as_deref());
+            all.extend(condition.outcomes.iter().filter_map(Outcome::text));
+        }
+        all
+    }
+
+    fn texts_mut<'p>(&self, profile: &'p mut Profile) -> Vec<&'p mut String> {
+        let mut all = Vec::new();
+        for condition in profile.conditions.values_mut().flat_map(|of| &mut of.conditions) {
+            all.extend(&mut condition.text);
+            all.extend(condition.outcomes.iter_mut().filter_map(|outcome| match outcome {
+                Outcome::Case(label) => Some(label),
+                _ => None,
+            }));
+        }
+        all
+    }
+
+    fn subtract(&self, now: &Profile, _: &Profile, rest: &mut Profile) -> Result<(), SubtractError> {
+        rest.conditions = now.conditions.clone();
+        Ok(())
+    }
+
+    fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
+        merged.conditions = merge::merge(inputs, &merged.classes);
+        Ok(())
+    }
+}
+
+/// Conditions are of methods and blocks that are there, in order, with one outcome per edge.
+fn check(profile: &Profile) -> Result<(), Problem> {
+    for (&(class, method), of) in &profile.conditions {
+        let found = profile.classes.get(class as usize);
+        match found.filter(|class| (method as usize) < class.map.methods.len()) {
+            Some(class) => check_method(&class.map, method as usize, of)?,
+            None => {
+                return Err(Problem {
+                    class: found.map(|class| class.map.name.clone()),
+                    method: None,
+                    what: format!("conditions of method {method} of class {class}, which is not there"),
+                });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Which findings a report has, and in which order.
+
+use super::{
+    About, Finding, FindingKind, MOST, MOST_OF_A_KIND, WORTH, Work, correlation, not_measured, rules,
+    sentences, under_way, work_of,
+};
+use crate::view::View;
+use crate::words;
+
+/// Most causes among them.
+const MOST_CAUSES: usize = 7;
+/// Most methods among these that are there for their time alone: the list of hot methods has the others.
+const MOST_HOT_METHODS: usize = 2;
+
+/// All findings: slow outcomes and paths, other causes, then asides; the largest share first in each.
+pub(crate) fn find(view: &View) -> Vec<Finding> {
+    if !view.counts_paths() {
+        return Vec::new();
+    }
+    let work = Work::of(view);
+    let mut found = sentences::causes(view);
+    let timed: Vec<Option<usize>> = found.iter().map(|finding| finding.method).collect();
+    let mut idle = under_way::under_way(view);
+    idle.retain(|idle| found.iter().all(|cause| cause.not_measured != idle.not_measured));
+    found.extend(idle);
+    found.extend(not_measured::not_measured(view));
+    for (index, method) in view.methods.iter().enumerate() {
+        let (share, own) = match method.earlier {
+            Some(earlier) => (earlier.about.decisions, work_of(method)),
+            None => (work.share(index), work.methods[index]),
+        };
+        let time = method.time.as_ref().map_or(0.0, |time| time.share);
+        if share.max(time) < WORTH || !method.unreadable.is_empty() {
+            continue;
+        }
+        let about = About {
+            index,
+            method,
+            share: if view.times.is_some() { time } else { share },
+            timed: view.times.is_some(),
+            work: own,
+            // What was not counted in part never says *never*.
+            exact: view.run.exact
+                && method.earlier.is_none()
+                && method.unobserved.is_empty()
+                && method.observation.is_none(),
+            whole: words::not_counted(view.run).is_none(),
+        };
+        // What its slow way says, its rare one says again.
+        found.extend(rules::rare_path(&about).filter(|_| !timed.contains(&Some(index))));
+        found.extend(rules::alternates(&about));
+        found.extend(correlation::correlated(&about));
+        found.extend(rules::one_way(&about));
+        found.extend(rules::exceptions(&about, view));
+        found.extend(rules::too_big(&about));
+    }
+    found.sort_by(|a, b| {
+        let share = |finding: &Finding| finding.share.unwrap_or(0.0);
+        // The list of hot methods says where the time is; which way it came says more.
+        let says_way =
+            |finding: &Finding| matches!(finding.kind, FindingKind::SlowOutcome | FindingKind::SlowPath);
+        (a.aside.cmp(&b.aside))
+            .then(says_way(b).cmp(&says_way(a)))
+            .then(share(b).total_cmp(&share(a)))
+            .then(a.kind.cmp(&b.kind))
+            .then(a.line.cmp(&b.line))
+    });
+    found.extend(rules::work(view, &work));
+    let mut all: Vec<Finding> = Vec::new();
+    for finding in found {
+        let same = all.iter().filter(|f| f.kind == finding.kind).count();
+        let (most, room) = match finding.kind {
+            FindingKind::HotMethod => (MOST_HOT_METHODS, MOST_CAUSES),
+            _ if finding.aside => (MOST_OF_A_KIND, MOST),
+            _ => (MOST_CAUSES, MOST_CAUSES),
+        };
+        if same < most && all.len() < room {
+            all.push(finding);
+        }
+    }
+    for finding in &mut all {
+        let method = finding.method.and_then(|index| view.methods.get(index));
+        if let Some(earlier) = method.and_then(|method| method.earlier) {
+            finding.evidence += &format!(" ({})", earlier.run());
+        }
+    }
+    all
+}

@@ -1,0 +1,30 @@
+//! Parts that several sections of the page have.
+
+use maud::{Markup, html};
+
+/// The search field of a table, in which [`search_field`] shows `hint` while it is empty.
+pub(crate) fn search(id: &str, hint: &str) -> Markup {
+    search_field(id, "Search ", hint)
+}
+
+/// The search field of an icicle.
+pub(crate) fn find(icicle: &str) -> Markup {
+    search_field(&format!("{icicle}-search"), "Highlight ", "class or method")
+}
+
+/// A field, and what it found: an output whose id ends with `-found`.
+fn search_field(id: &str, label: &str, hint: &str) -> Markup {
+    let found = format!("{}-found", id.trim_end_matches("-search"));
+    html! {
+        p.search.with-script {
+            label for=(id) { (label) }
+            input type="search" id=(id) aria-controls=(found) placeholder=(hint) autocomplete="off" spellcheck="false";
+            " " output id=(found) for=(id) aria-live="polite" {}
+        }
+    }
+}
+
+/// A bar for a share from 0 to 1; the number stands beside it, so it is hidden from screen readers.
+pub(crate) fn bar(share: f64) -> Markup {
+    html! { span.bar aria-hidden="true" { i style={ "width:" (format!("{:.2}%", share.clamp(0.0, 1.0) * 100.0)) } {} } }
+}

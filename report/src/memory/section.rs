@@ -1,0 +1,100 @@
+//! Methods of earlier runs as a kind of data.
+
+use maud::{Markup, html};
+use serde::Serialize;
+use trodden_profile::Known;
+
+use crate::section::{Extent, Json, ReportSection};
+use crate::text::Page;
+use crate::view::{MethodView, View};
+use crate::words;
+
+/// Methods of earlier runs as a kind of data.
+pub(crate) struct Kind;
+
+impl ReportSection for Kind {
+    fn key(&self) -> &'static str {
+        "earlier"
+    }
+
+    fn is_in(&self, view: &View) -> bool {
+        about(view).is_some()
+    }
+
+    fn has_overview(&self) -> bool {
+        true
+    }
+
+    fn overview(&self, view: &View, width: usize, page: &mut Page) {
+        if let Some(about) = about(view) {
+            crate::text::wrap(&about, width)
+                .iter()
+                .for_each(|line| page.line(line));
+            page.line("");
+        }
+    }
+
+    fn text(&self, view: &View, _: &Extent, page: &mut Page) {
+        if let Some(about) = about(view) {
+            page.wrapped(0, &about);
+            page.line("");
+        }
+    }
+
+    fn text_of_method(&self, _: &View, method: &MethodView, _: &Extent, page: &mut Page) {
+        if let Some(earlier) = &method.earlier {
+            page.wrapped(3, &earlier.mark());
+        }
+    }
+
+    fn html(&self, view: &View, _: &Extent) -> Markup {
+        html! { @if let Some(about) = about(view) { section #earlier { p.note { (about) } } } }
+    }
+
+    fn html_of_method(&self, _: &View, method: &MethodView, _: &Extent) -> Markup {
+        html! { @if let Some(earlier) = &method.earlier { p.note { "The " (earlier.mark()) "." } } }
+    }
+
+    fn json_of_method<'v>(&self, method: &'v MethodView<'v>, _: &Extent) -> Option<Json<'v>> {
+        let earlier = method.earlier.as_ref()?;
+        Some(Box::new(Document {
+            run: earlier.run.number,
+            started_ms: earlier.run.started_ms,
+            seconds: earlier.run.seconds,
+            jvm: &earlier.run.jvm,
+            version: &earlier.run.version,
+            because: match earlier.known {
+                Known::Settled => "settled",
+                Known::Cold => "cold",
+            },
+        }))
+    }
+}
+
+/// The key `earlier` of a method in JSON.
+#[derive(Serialize)]
+struct Document<'v> {
+    run: u64,
+    started_ms: u64,
+    seconds: f64,
+    jvm: &'v str,
+    version: &'v str,
+    because: &'static str,
+}
+
+/// What is said about all of them; nothing if there are none.
+fn about(view: &View) -> Option<String> {
+    let number = view
+        .methods
+        .iter()
+        .filter(|method| method.earlier.is_some())
+        .count();
+    if number == 0 {
+        return None;
+    }
+    Some(format!(
+        "{} had no probes in this run (--again): their counts are those of the earlier run that is named with them, and in no \
+         sum; times are this run's.",
+        words::methods(number as u64)
+    ))
+}
