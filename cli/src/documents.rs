@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{commands, words};
+use crate::{argv, commands};
 
 /// All Markdown files below a folder.
 fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -71,7 +71,7 @@ fn each_command_of_the_documents_is_taken() {
                 continue;
             };
             let all = commands(true);
-            let given = words::with_run(split(&line[start..]), &all);
+            let given = argv::with_run(split(&line[start..]), &all);
             match all.try_get_matches_from(given) {
                 Ok(_) => taken += 1,
                 Err(error) => refused.push(format!("{}: {line}\n{error}", path.display())),
