@@ -604,7 +604,7 @@ impl<'p> MethodView<'p> {
         self.paths.iter().chain(&self.partial)
     }
 
-    /// A method that is shown by itself: shares are those of its own decisions.
+    /// A method that is shown alone: shares are those of its own decisions.
     pub(crate) fn describe(&mut self, conditions: Option<&'p MethodConditions>, times: Option<&Times>) {
         self.conditions = conditions;
         self.set_shares(u128::from(self.flow));

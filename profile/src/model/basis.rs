@@ -11,7 +11,7 @@ const COUNTERS: &str = Probe::Counters.name();
 /// No probe that can be asked for: structural profiles have it.
 const STRUCTURAL: &str = "structural";
 
-/// What counts are, and how many events were counted for them.
+/// The basis of counts, and the number of events that were counted for them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CountBasis {
     /// Executions, each of which was counted.
@@ -60,7 +60,7 @@ impl CountBasis {
         }
     }
 
-    /// Of one method's counts, where `self` is of the whole profile. `place`: position of the class, and of
+    /// For one method's counts, where `self` is of the whole profile. `place`: position of the class, and of
     /// the method in it.
     pub fn of_method(self, profile: &Profile, place: (u32, u32)) -> CountBasis {
         if self == CountBasis::Exact {
@@ -87,7 +87,7 @@ impl CountBasis {
 }
 
 impl RunInfo {
-    /// Is each of its probes one of these? Merged runs have several.
+    /// Returns true if each of its probes is one of these. Merged runs have several.
     pub(crate) fn all_probes_are(&self, wanted: &[&str]) -> bool {
         values(&self.probe).all(|probe| wanted.contains(&probe))
     }

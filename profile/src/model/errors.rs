@@ -34,7 +34,7 @@ pub enum MergeError {
         what: &'static str,
         /// Which profiles, in the order given, from 0.
         inputs: [usize; 2],
-        /// What it is in each.
+        /// Its value in each.
         values: [String; 2],
     },
     /// The sum of a method's data cannot be.
@@ -56,13 +56,13 @@ pub enum SubtractError {
     /// Something was counted less often in the later profile: they are not of the same recording, or it was reset.
     #[error("{what}: counts have fallen, so the profiles are no two readings of one recording")]
     Fell {
-        /// What it is: a class and method, or a kind of data.
+        /// The item: a class and method, or a kind of data.
         what: String,
     },
     /// The numbers are estimates, which have no exact difference.
     #[error("{what} have no exact difference between two moments")]
     Estimates {
-        /// What they are.
+        /// The kind of items.
         what: &'static str,
     },
     /// The earlier profile cuts a method into other paths.

@@ -1,4 +1,4 @@
-//! What a method executed: its counts, with the paths behind their numbers.
+//! The execution of a method: its counts, with the paths behind their numbers.
 
 use trodden_numbering::{BlockId, Path, RegenerateError, StartKind};
 
@@ -28,7 +28,7 @@ pub struct UnreadableCount {
     pub stopped: Option<BlockId>,
     /// How often, as counted.
     pub times: u64,
-    /// What is wrong with it.
+    /// Description of the fault.
     pub error: RegenerateError,
 }
 
@@ -68,7 +68,7 @@ impl MethodMap {
     }
 }
 
-/// What a method executed in sum. A count whose number names no path is in no sum but
+/// The sums of a method's execution. A count whose number names no path is in no sum but
 /// [`EdgeProfile::unknown`]: nothing is known of it but that something ran.
 #[derive(Clone, Debug)]
 pub struct ExecutedMethod {
@@ -83,7 +83,7 @@ pub struct ExecutedMethod {
 }
 
 impl ExecutedMethod {
-    /// Of a method's counts.
+    /// From a method's counts.
     pub fn new(map: &MethodMap, counts: &MethodCounts) -> Self {
         let mut edges = EdgeProfile::new(map);
         let mut entries = 0u64;

@@ -74,7 +74,7 @@ pub(crate) fn take_off(
         let left = counts.partial.get_mut(&(block, number));
         less(left, times).ok_or_else(|| fell(class, map))?;
     }
-    // A count of 0 that the later profile has by itself stays: it has one that was read.
+    // A count of 0 that only the later profile has stays: it has one that was read.
     counts.paths.retain(|_, times| *times > 0);
     counts.partial.retain(|_, times| *times > 0);
     Ok(())

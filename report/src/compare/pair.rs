@@ -5,10 +5,10 @@ use std::fmt::Write;
 use serde_json::Value;
 use trodden_profile::{PhiOutOfRange, Profile};
 
-/// What to compare, and how.
+/// Options of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CompareOptions {
-    /// What the two profiles are called in notes: the truth, and the estimate.
+    /// Names of the two profiles in notes: the truth, and the estimate.
     pub names: [String; 2],
     /// From which share of all calls on a context is hot; `None`: as the estimate was counted.
     pub phi: Option<f64>,

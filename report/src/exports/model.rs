@@ -7,7 +7,7 @@ use trodden_profile::RunInfo;
 
 use crate::words;
 
-/// What stacks are made of.
+/// The frames of stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StackKind {
     /// Who called whom: calling contexts or, if there are none, stacks of CPU samples.
@@ -94,7 +94,7 @@ impl Unit {
     }
 }
 
-/// What a frame stands for.
+/// The meaning of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FrameKind {
     /// A package, a class, or several things together.
@@ -143,7 +143,7 @@ pub(crate) struct Export {
     pub values: Vec<Value>,
     pub frames: Vec<Frame>,
     pub nodes: Vec<Node>,
-    /// What the leaves are, for what is added up: `contexts`.
+    /// The leaves, for what is added up: `contexts`.
     pub leaves: &'static str,
     /// How the numbers came about, in sentences.
     pub notes: Vec<String>,

@@ -41,7 +41,7 @@ impl CpuTime {
     }
 }
 
-/// What a frame stands for.
+/// The meaning of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CpuFrameKind {
     /// A Java method, in bytecode or compiled.
