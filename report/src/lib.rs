@@ -1,6 +1,7 @@
 //! From a profile to something a person, or a script, can read.
 //!
-//! *In*: a [`Profile`] (counts plus path maps; no class files needed) and, if there are any, source folders.
+//! *In*: a [`Profile`](trodden_profile::Profile) (counts and path maps; no class files needed) and, if there
+//! are any, source folders.
 //! *Out*: text, JSON (version 1), one self-contained HTML page, DOT and SVG; and, of exact counts, [`coverage`].
 //!
 //! All formats are drawn from one [view model](View): methods by *branch flow*, the measure of Bond and

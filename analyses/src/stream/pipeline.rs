@@ -116,7 +116,7 @@ impl Pipeline {
         self.recorder.is_none() && matches!(&self.stages[..], [only] if only.skips())
     }
 
-    /// The methods that its analyses know, if it has any of its own: see [`of`](Self::of).
+    /// The methods that its analyses know, if it has any of its own: see [`from_options`](Self::from_options).
     pub fn methods(&self) -> Option<&SharedMethods> {
         self.methods.as_deref()
     }
