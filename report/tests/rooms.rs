@@ -31,7 +31,6 @@ fn formats_and_compare_name_no_kind() {
     for file in [
         "json.rs",
         "json/path.rs",
-        "report.rs",
         "html.rs",
         "text.rs",
         "dot.rs",

@@ -42,7 +42,7 @@ fn blocks(paths: &[u32]) -> Vec<u64> {
 fn profile(options: &[(&str, &str)], paths: &[u32]) -> Profile {
     let mut pairs = vec![("profile", "subpaths")];
     pairs.extend(options);
-    let options = ProfileOptions::from_pairs(&pairs).unwrap();
+    let options = ProfileOptions::for_replay(&pairs).unwrap();
     let pipeline = Pipeline::from_options(&options).unwrap();
     let mut table = MethodTable::default();
     let class = words::class();
@@ -140,7 +140,7 @@ fn lengths_that_need_too_much_memory_are_given_up_and_told() {
 fn exact_counts_know_no_ageing_and_begin_anywhere() {
     for option in [("starts", "headers"), ("half-life", "100")] {
         let pairs = [("profile", "subpaths"), ("counts", "exact"), option];
-        let options = ProfileOptions::from_pairs(&pairs).unwrap();
+        let options = ProfileOptions::for_replay(&pairs).unwrap();
         let error = Pipeline::from_options(&options).err().unwrap().to_string();
         assert!(error.contains("counts=exact"), "{error}");
     }
