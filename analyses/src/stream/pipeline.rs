@@ -116,7 +116,8 @@ impl Pipeline {
         self.recorder.is_none() && matches!(&self.stages[..], [only] if only.skips())
     }
 
-    /// The methods that its analyses know, if it has any of its own: see [`from_options`](Self::from_options).
+    /// The methods that its analyses know, if it has any of its own: see
+    /// [`from_options`](Self::from_options).
     pub fn methods(&self) -> Option<&SharedMethods> {
         self.methods.as_deref()
     }

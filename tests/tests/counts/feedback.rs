@@ -74,7 +74,7 @@ fn each_path_has_its_bit() -> Result<()> {
         let work = "include=Feedback*Work";
         right(&program.agent(&format!("probe=counters,{work}"))?, &[])?;
         right(
-            &program.agent(&format!("probe=counters,cut_paths=count,{work}"))?,
+            &program.agent(&format!("profile=coverage,coverage=paths,{work}"))?,
             &["cuts"],
         )?;
         let mut interpreted = program.agent(&format!("probe=counters,{work}"))?;

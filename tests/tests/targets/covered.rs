@@ -142,7 +142,7 @@ fn finalizers(jdk: &Jdk) -> Result<()> {
     assert_eq!(plain.stdout, "0 6 of 4000\n");
     for options in [
         "profile=coverage",
-        "probe=counters,single_path_methods=probe",
+        "profile=coverage,coverage=paths",
         "profile=contexts,burst=off",
     ] {
         let agent = format!(
