@@ -26,8 +26,12 @@ fn classes(jdk: &Jdk) -> Result<PathBuf> {
 fn command(jdk: &Jdk, what: &str, probe: &str, file: &Path) -> Result<Command> {
     let classes = classes(jdk)?;
     let mut java = jdk.command("java");
-    java.args(SUSPICIOUS)
-        .arg(agent_flag(&format!("{probe},sample=1ms"), "Cpu*", file)?);
+    let options = if probe.contains("sample=") {
+        probe.to_owned()
+    } else {
+        format!("{probe},sample=1ms")
+    };
+    java.args(SUSPICIOUS).arg(agent_flag(&options, "Cpu*", file)?);
     java.arg("-cp").arg(classes).args(["Cpu", what]);
     Ok(java)
 }
@@ -158,7 +162,7 @@ fn huge_method() -> (String, u32) {
     let first = lines.len() as u32 + 1;
     lines.push("        for (int i = 0; i < often; i++) x = x * 6364136223846793005L + (x >>> 7);");
     lines.push("        for (int i = 0; i < n; i++) x = x * 6364136223846793005L + (x >>> 7);");
-    lines.extend(["        if (which > 0) x = x * which + (x >>> which) + (x << which);"; 700]);
+    lines.extend(["        if (which > 0) x = x * which + (x >>> which) + (x << which);"; 430]);
     lines.push("        return x; } }");
     (lines.join("\n"), first)
 }
