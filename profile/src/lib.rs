@@ -37,12 +37,12 @@ pub use model::{
     ForestProblem, FrameLines, InlinedCode, KNOWN_SUBPATH, KPaths, KPathsOverlap, Key, Known, LeftAlone,
     LevelOverlap, LineEntry, LoadError, MapsWriter, Memory, MemoryRun, MergeError, MethodAccuracy,
     MethodConditions, MethodCounts, MethodCovered, MethodMap, MethodOverlap, MethodShape, MethodTime, OFTEN,
-    Observation, Outcome, PathDescription, PathForest, PhiOutOfRange, Place, PlaceTime, Problem, Profile,
-    RankedSubpath, Rate, ReadError, Remembered, RunInfo, SaveError, ShapeHasher, Skipped, Step, Subpath,
-    SubpathAccuracy, SubpathRun, Subpaths, SubtractError, TestCounts, TestMethod, UnreadableCount,
-    WriteError, alike, check_conditions, compare, edge_key, flow, is_control, kpaths_overlap, least_rotation,
-    merge, path_key, printable, printable_lines, same_paths, share_interval, share_interval_of,
-    subpath_accuracy, subtract, values, without_values,
+    Observation, Outcome, PathAtPlace, PathDescription, PathForest, PathWaits, PathsAtPlaces, PhiOutOfRange,
+    Place, PlaceTime, Problem, Profile, RankedSubpath, Rate, ReadError, Remembered, RunInfo, SaveError,
+    ShapeHasher, Skipped, Step, Subpath, SubpathAccuracy, SubpathRun, Subpaths, SubtractError, TestCounts,
+    TestMethod, UnreadableCount, WaitsOf, WriteError, alike, check_conditions, compare, edge_key, flow,
+    is_control, kpaths_overlap, least_rotation, merge, path_key, printable, printable_lines, same_paths,
+    share_interval, share_interval_of, subpath_accuracy, subtract, values, without_values,
 };
 pub use options::{MAX_K, MAX_SUBPATH, Schedule, ScheduleError};
 pub use stream::{events, trace};

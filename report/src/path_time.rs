@@ -5,6 +5,8 @@
 //! among the paths through it by their counts, as if each execution of the block took as long as any other. That is an
 //! assumption, so it is kept apart from what is certain: blocks that one path alone goes through. Where the path register was
 //! read from frames (probe `safepoint`) nothing is assumed: the readings in a block tell by which prefixes time came there.
+//! Nor is it where samples waited for their path to end ([`trodden_profile::PathsAtPlaces`]): they are divided as they were
+//! answered, with the error of a draw of so many.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -145,6 +147,31 @@ impl<'p> Times<'p> {
         self.frames.get(&names).copied()
     }
 
+    /// The paths that samples in a method were on, by block: the number of each, and its time.
+    pub fn paths_of(&self, class: &str, map: &MethodMap) -> Vec<WaitsInBlock> {
+        let mut blocks = vec![WaitsInBlock::new(); map.blocks.len()];
+        let Some(frame) = self.frame((class, &map.name, &map.descriptor)) else {
+            return blocks;
+        };
+        for ((bci, path), time) in self.samples.paths.of_frame(frame as u32) {
+            let block = bci.and_then(|bci| map.block_at(bci.into()));
+            if let Some(block) = block.and_then(|block| blocks.get_mut(block.index())) {
+                block.push((path, time));
+            }
+        }
+        for block in &mut blocks {
+            block.sort_unstable_by_key(|(path, _)| *path);
+            block.dedup_by(|(next, more), (path, time)| {
+                let is_same = next == path;
+                if is_same {
+                    *time = time.plus(*more);
+                }
+                is_same
+            });
+        }
+        blocks
+    }
+
     /// The time of a method and of its paths, as they are divided. `None`: it has no sample.
     pub fn of(
         &self,
@@ -198,6 +225,8 @@ pub(crate) struct Division {
     blocks: Vec<Vec<(u32, f64)>>,
     /// Per block: how many readings of the path register its parts are from. Empty if they are from counts.
     readings: Vec<u64>,
+    /// Per block: what samples that waited for their path say, if its parts are from these.
+    measured: Vec<Option<Measured>>,
     paths: usize,
 }
 
@@ -227,6 +256,57 @@ impl Division {
         division
     }
 
+    /// Takes the paths that samples in a block were on in place of the counts, where such samples are. `numbers`: of the paths.
+    pub fn measure(&mut self, numbers: &[Option<u64>], blocks: &[WaitsInBlock]) {
+        let positions: HashMap<u64, u32> = (0..)
+            .zip(numbers)
+            .filter_map(|(position, number)| Some(((*number)?, position)))
+            .collect();
+        self.measured = vec![None; self.blocks.len()];
+        for ((parts, measured), found) in self.blocks.iter_mut().zip(&mut self.measured).zip(blocks) {
+            if parts.len() == 1 {
+                // Whatever the samples, no other path goes through it.
+                continue;
+            }
+            let position = |path: Option<u64>| positions.get(&path?).copied();
+            let (mut seen, mut unseen) = (CpuTime::default(), CpuTime::default());
+            let mut by_path: BTreeMap<u32, f64> = BTreeMap::new();
+            for &(path, time) in found {
+                match position(path) {
+                    Some(position) => {
+                        seen = seen.plus(time);
+                        *by_path.entry(position).or_default() += time.ns as f64;
+                    }
+                    None => unseen = unseen.plus(time),
+                }
+            }
+            if seen.is_none() {
+                continue;
+            }
+            let all = (seen.ns + unseen.ns).max(1) as f64;
+            let unseen = unseen.ns as f64 / all;
+            let by_count = parts.iter().map(|&(position, part)| (position, part * unseen));
+            let mut divided: BTreeMap<u32, f64> = by_count.collect();
+            for (&position, ns) in &by_path {
+                *divided.entry(position).or_default() += ns / all;
+            }
+            *parts = divided.into_iter().collect();
+            *measured = Some(Measured {
+                samples: seen.samples,
+                unseen,
+                seen: by_path
+                    .into_iter()
+                    .map(|(position, ns)| (position, ns / all))
+                    .collect(),
+            });
+        }
+    }
+
+    /// What samples in a block say, if its time is divided by these.
+    fn measured_in(&self, block: usize) -> Option<&Measured> {
+        self.measured.get(block)?.as_ref()
+    }
+
     fn of<'b, B: Iterator<Item = BlockId>>(
         blocks: usize,
         paths: &[Through<'b>],
@@ -247,6 +327,7 @@ impl Division {
         Division {
             blocks: of_blocks,
             readings: Vec::new(),
+            measured: Vec::new(),
             paths: paths.len(),
         }
     }
@@ -290,6 +371,20 @@ pub(crate) fn in_parts(all: u64, parts: &[(u32, f64)]) -> impl Iterator<Item = (
     })
 }
 
+/// What samples in a block say whose path was waited for.
+#[derive(Clone, Debug)]
+struct Measured {
+    /// Samples whose path is known.
+    samples: u64,
+    /// The part of the block's time whose path was not seen.
+    unseen: f64,
+    /// Paths that were seen, by position, each with its part of the block's time.
+    seen: BTreeMap<u32, f64>,
+}
+
+/// The paths that samples in a block were on, by number; `None`: not seen.
+pub(crate) type WaitsInBlock = Vec<(Option<u64>, CpuTime)>;
+
 struct Divided {
     groups: Vec<PathTime>,
     unplaced: CpuTime,
@@ -321,10 +416,15 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &G
     // Of the block at hand, per group: its part, and how many of the paths through the block are in it.
     let mut parts_of = vec![(0.0, 0); groups.count];
     let mut touched = Vec::new();
+    // Samples that say something about paths.
+    let mut informed = all.samples;
     for (block, &time) in blocks.iter().enumerate().filter(|(_, time)| !time.is_none()) {
         let parts = division.of_block(block);
         if parts.is_empty() {
             unplaced = unplaced.plus(time);
+        }
+        if let Some(measured) = division.measured_in(block) {
+            informed -= time.samples.saturating_sub(measured.samples);
         }
         for &(path, part) in parts {
             for &group in &groups.of_path[path as usize] {
@@ -339,7 +439,16 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &G
             let (part, paths) = std::mem::take(&mut parts_of[group]);
             // Parts add up to one, but for rounding.
             let part = f64::min(part, 1.0);
-            let (least, most) = division.bounds(block, part, paths == parts.len());
+            let (least, most) = match division.measured_in(block) {
+                Some(measured) => {
+                    let seen = measured.seen.iter();
+                    let of_group =
+                        seen.filter(|(path, _)| groups.of_path[**path as usize].contains(&(group as u32)));
+                    let least: f64 = of_group.map(|(_, part)| part).sum();
+                    (least, f64::min(least + measured.unseen, 1.0))
+                }
+                None => division.bounds(block, part, paths == parts.len()),
+            };
             let of_group = &mut times[group];
             of_group.ns += time.ns as f64 * part;
             of_group.samples += time.samples as f64 * part;
@@ -349,14 +458,14 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &G
     }
     let share = |ns: f64| f64::min(ns / all.ns.max(1) as f64, 1.0);
     // Samples may stand for unequal times: bounds are of the share of the time, with the error of so many samples.
-    let samples = |share: f64| (share * all.samples as f64).round() as u64;
+    let samples = |share: f64| (share * informed as f64).round() as u64;
     for time in &mut times {
         time.share = share(time.ns);
         time.certain = share(time.certain);
         time.most = share(time.most + unplaced.ns as f64);
         time.interval = [
-            share_interval(samples(time.certain), all.samples).0,
-            share_interval(samples(time.most), all.samples).1,
+            share_interval(samples(time.certain), informed).0,
+            share_interval(samples(time.most), informed).1,
         ];
     }
     Divided {

@@ -16,7 +16,7 @@ use crate::contexts::ContextsView;
 use crate::decisions::Decisions;
 use crate::left_out::{self, LeftOut};
 use crate::memory::{self, Earlier};
-use crate::path_time::{Division, Groups, Names, PathTime, Through, TimeView, Times, measured};
+use crate::path_time::{Division, Groups, Names, PathTime, Through, TimeView, Times, WaitsInBlock, measured};
 use crate::pattern::MethodPattern;
 use crate::source::{SourceText, Sources, below};
 use crate::structural::StructureView;
@@ -119,6 +119,8 @@ pub struct MethodView<'p> {
     conditions: Option<&'p MethodConditions>,
     /// Are the counts readings of the path register?
     pub(crate) readings: bool,
+    /// Per block: the paths that samples in it were on.
+    measured: Vec<WaitsInBlock>,
     /// Where source text is found.
     sources: Rc<Sources>,
     decisions: OnceCell<Decisions>,
@@ -441,6 +443,7 @@ impl<'p> MethodView<'p> {
             earlier: None,
             conditions: None,
             readings: false,
+            measured: Vec::new(),
             sources,
             decisions: OnceCell::new(),
             edge_times: OnceCell::new(),
@@ -583,10 +586,13 @@ impl<'p> MethodView<'p> {
             })
             .collect();
         if self.readings {
-            Division::of_readings(self.map.blocks.len(), &ways)
-        } else {
-            Division::new(self.map.blocks.len(), &ways, &self.known_blocks)
+            return Division::of_readings(self.map.blocks.len(), &ways);
         }
+        let mut division = Division::new(self.map.blocks.len(), &ways, &self.known_blocks);
+        let whole = self.paths.iter().map(|path| Some(path.number));
+        let numbers: Vec<Option<u64>> = whole.chain(self.partial.iter().map(|_| None)).collect();
+        division.measure(&numbers, &self.measured);
+        division
     }
 
     /// Has it counts, readable or not?
@@ -614,6 +620,7 @@ impl<'p> MethodView<'p> {
     }
 
     fn set_times(&mut self, times: &Times) {
+        self.measured = times.paths_of(self.class, self.map);
         let Some((time, of_paths)) = times.of((self.class, self.map), &self.division()) else {
             return;
         };

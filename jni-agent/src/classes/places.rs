@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use trodden_instrumenter::MethodCode;
+use trodden_instrumenter::{CounterSlot, MethodCode};
+use trodden_profile::MethodMap;
 
-use crate::classes::registry::Registry;
+use crate::classes::registry::{Registry, Slots};
 
 /// Where the instructions of a method went.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +35,15 @@ impl Places {
     }
 }
 
+/// The slots of a method's paths in each thread's block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathSlots {
+    /// The first one.
+    pub first: u32,
+    /// How many: at least 1.
+    pub number: u32,
+}
+
 /// Who knows where instructions went.
 pub trait CodePlaces: Sync {
     /// Another number than before: what was known may be wrong.
@@ -42,6 +52,13 @@ pub trait CodePlaces: Sync {
     /// Where the instructions of a method are that runs now, or of an old version of it with so many bytes of
     /// code. The class's name must say which it is.
     fn places(&self, class: &str, name: &str, descriptor: &str, old_code: Option<u32>) -> Places;
+
+    /// The slots in which the paths of a method are counted, if its probes do that now. The class's name must
+    /// say which it is.
+    fn slots(&self, class: &str, name: &str, descriptor: &str) -> Option<PathSlots>;
+
+    /// The path that a slot counts: class, method, descriptor and number.
+    fn path_of(&self, slot: CounterSlot) -> Option<(String, String, String, u64)>;
 }
 
 impl CodePlaces for Registry {
@@ -57,7 +74,7 @@ impl CodePlaces for Registry {
             return Places::Unknown;
         };
         let methods = &entry.map.methods;
-        let is_it = |map: &trodden_profile::MethodMap| map.name == name && map.descriptor == descriptor;
+        let is_it = |map: &MethodMap| map.name == name && map.descriptor == descriptor;
         // A method without a path map takes no probes.
         let Some(position) = methods.iter().position(is_it) else {
             return Places::Same;
@@ -80,6 +97,41 @@ impl CodePlaces for Registry {
             Some(code) => Places::Moved(code, position),
             None => Places::Unknown,
         }
+    }
+
+    fn slots(&self, class: &str, name: &str, descriptor: &str) -> Option<PathSlots> {
+        let entry = self.only_class_named(class)?;
+        let is_it = |map: &MethodMap| map.name == name && map.descriptor == descriptor;
+        let position = entry.map.methods.iter().position(is_it)?;
+        let silent = self.silenced.of(entry.ids);
+        if silent.is_some_and(|silent| silent.get(position).copied().unwrap_or(false)) {
+            return None;
+        }
+        let Slots::Paths(layout) = &entry.slots else {
+            return None;
+        };
+        let first = entry.ids.first_counter.plus((*layout.base.get(position)?)?).0;
+        let number = u32::try_from(entry.map.methods[position].num_paths()).ok()?;
+        (number > 0).then_some(PathSlots { first, number })
+    }
+
+    fn path_of(&self, slot: CounterSlot) -> Option<(String, String, String, u64)> {
+        let entry = self.class_of_slot(slot)?;
+        let Slots::Paths(layout) = &entry.slots else {
+            return None;
+        };
+        let offset = slot.0 - entry.ids.first_counter.0;
+        (entry.map.methods.iter().zip(&layout.base)).find_map(|(map, base)| {
+            let path = u64::from(offset.checked_sub((*base)?)?);
+            (path < map.num_paths()).then(|| {
+                (
+                    entry.map.name.clone(),
+                    map.name.clone(),
+                    map.descriptor.clone(),
+                    path,
+                )
+            })
+        })
     }
 }
 

@@ -427,6 +427,18 @@ impl Registry {
         self.read().current_named(name).next().is_some()
     }
 
+    /// The class whose slots a slot is among.
+    pub fn class_of_slot(&self, slot: CounterSlot) -> Option<ClassEntry> {
+        let inner = self.read();
+        let classes = inner.classes();
+        let after = classes.partition_point(|(_, entry)| entry.ids.first_counter <= slot);
+        // Classes without slots begin where the next one does.
+        let (_, entry) = classes[..after]
+            .iter()
+            .rfind(|(_, entry)| entry.slots.number() > 0)?;
+        Some(entry.clone())
+    }
+
     /// The first counter slot that is not given out, in any configuration.
     pub fn counters(&self) -> CounterSlot {
         self.read().next().first_counter

@@ -10,7 +10,7 @@ use std::time::Duration;
 use jvmti_bindings::sys::jvmti::jvmtiFrameInfo;
 use rustc_hash::FxHashMap;
 
-use super::buffer::{FRAMES, RawFrame, Taken};
+use super::buffer::{FRAMES, RawFrame, Taken, Waits};
 use super::methods::Methods;
 use super::stacks::Stacks;
 use crate::jvm::{Jni, Jvmti};
@@ -68,6 +68,7 @@ impl Reader {
                 cut: count > FRAMES,
                 nanos,
                 in_call: true,
+                waits: Waits::default(),
             };
             stacks.add(sample, |id| methods.version(jvmti, jni, id));
         }

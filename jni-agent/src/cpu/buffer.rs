@@ -37,16 +37,70 @@ struct Slot {
     nanos: AtomicU64,
     /// See [`Stack::in_call`].
     in_call: AtomicBool,
+    /// See [`Stack::waits`].
+    innermost: WaitSlot,
+    caller: WaitSlot,
+}
+
+/// A [`Wait`] on its way; a ticket of 0: none.
+#[derive(Default)]
+struct WaitSlot {
+    ticket: AtomicU64,
+    depth: AtomicU32,
+    represents: AtomicU32,
+}
+
+impl WaitSlot {
+    fn set(&self, wait: Option<Wait>) {
+        self.ticket
+            .store(wait.map_or(0, |wait| wait.ticket), Ordering::Relaxed);
+        if let Some(wait) = wait {
+            self.depth.store(wait.depth, Ordering::Relaxed);
+            self.represents
+                .store(wait.represents.to_bits(), Ordering::Relaxed);
+        }
+    }
+
+    fn get(&self) -> Option<Wait> {
+        let ticket = self.ticket.load(Ordering::Relaxed);
+        (ticket != 0).then(|| Wait {
+            ticket,
+            depth: self.depth.load(Ordering::Relaxed),
+            represents: f32::from_bits(self.represents.load(Ordering::Relaxed)),
+        })
+    }
 }
 
 /// What a handler has found out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stack {
     /// How many frames there are, or a reason for none, as the JVM says it: 0 or negative.
     pub count: i32,
     /// Is the innermost frame of a call that was made? If not, it may be that of a method which was inlined:
     /// the JVM names it for code of the caller's that has no bytecode index.
     pub in_call: bool,
+    /// The path ends that the sample waits for.
+    pub waits: Waits,
+}
+
+/// The path ends that a sample waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Waits {
+    /// Of the innermost method that counts.
+    pub innermost: Option<Wait>,
+    /// Of a random one of those that led to it.
+    pub caller: Option<Wait>,
+}
+
+/// A sample waits for a path end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wait {
+    /// Number of the wait; not 0.
+    pub ticket: u64,
+    /// The frame whose method's path end it is, from the innermost one on.
+    pub depth: u32,
+    /// How many samples and callers it represents, if not all of them wait.
+    pub represents: f32,
 }
 
 /// The slots.
@@ -59,7 +113,7 @@ pub struct Buffer {
 }
 
 /// A sample, out of its slot.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Taken<'b> {
     /// Its frames, innermost first, or the JVM's reason for none.
     pub stack: Result<&'b [RawFrame], i32>,
@@ -69,6 +123,8 @@ pub struct Taken<'b> {
     pub nanos: u64,
     /// See [`Stack::in_call`].
     pub in_call: bool,
+    /// See [`Stack::waits`].
+    pub waits: Waits,
 }
 
 impl Buffer {
@@ -109,6 +165,8 @@ impl Buffer {
                 let stack = fill(self.room(at), ROOM as i32);
                 slot.count.store(stack.count.min(ROOM as i32), Ordering::Relaxed);
                 slot.in_call.store(stack.in_call, Ordering::Relaxed);
+                slot.innermost.set(stack.waits.innermost);
+                slot.caller.set(stack.waits.caller);
                 slot.nanos.store(nanos, Ordering::Relaxed);
                 slot.state.store(FULL, Ordering::Release);
                 return;
@@ -140,6 +198,10 @@ impl Buffer {
                 cut: count > FRAMES as i32,
                 nanos: slot.nanos.load(Ordering::Relaxed),
                 in_call: slot.in_call.load(Ordering::Relaxed),
+                waits: Waits {
+                    innermost: slot.innermost.get(),
+                    caller: slot.caller.get(),
+                },
             });
             slot.state.store(FREE, Ordering::Release);
         }
@@ -156,6 +218,12 @@ impl Buffer {
 mod tests {
     use super::*;
 
+    const WAIT: Wait = Wait {
+        ticket: 3,
+        depth: 1,
+        represents: 1.5,
+    };
+
     fn put(buffer: &Buffer, count: i32, first: usize) {
         buffer.put(2, |room, most| {
             for at in 0..count.clamp(0, most) as usize {
@@ -169,6 +237,10 @@ mod tests {
             Stack {
                 count,
                 in_call: first == 10,
+                waits: Waits {
+                    innermost: (first == 10).then_some(WAIT),
+                    caller: None,
+                },
             }
         });
     }
@@ -188,6 +260,8 @@ mod tests {
                     sample.in_call,
                     sample.stack.is_ok_and(|stack| stack[0].method == 10)
                 );
+                assert_eq!(sample.waits.innermost, sample.in_call.then_some(WAIT));
+                assert_eq!(sample.waits.caller, None);
                 taken.push((sample.stack.map(|s| (s.len(), s[0].method, s[1].bci)), sample.cut));
             });
             assert_eq!(

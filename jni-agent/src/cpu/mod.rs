@@ -12,6 +12,8 @@
 //! | `buffer.rs` | stacks on their way from handlers to our thread |
 //! | `methods.rs` | which method an id stands for, and for how long |
 //! | `nameless.rs` | when old versions of methods are looked for |
+//! | `next_write/` | the path that a thread was on, which is known when it ends |
+//! | `pending.rs` | samples that wait for their paths |
 //! | `stacks.rs` | the tree |
 //! | `reasons.rs` | why a sample has no stack |
 //! | `precise.rs` | bytecode indices between safepoints |
@@ -21,6 +23,8 @@ mod at_safepoints;
 mod buffer;
 mod methods;
 mod nameless;
+mod next_write;
+mod pending;
 mod precise;
 mod reasons;
 mod signal;
@@ -46,8 +50,10 @@ use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;
 use crate::log::{debug, warning};
 use crate::sampling::clock::{Clock, processor_seconds, spent};
+use crate::threads::blocks::ThreadBlock;
 use methods::Methods;
 use nameless::Nameless;
+use next_write::NextWrite;
 use precise::Precise;
 use signal::Tap;
 use stacks::Stacks;
@@ -96,8 +102,20 @@ pub enum Unavailable {
     Jvm(#[from] JvmError),
 }
 
+/// Where samples wait for their paths, if this system can do that.
+fn answered_by(host: &Host, tap: &Tap) -> Option<&'static NextWrite> {
+    match NextWrite::install(host.blocks.block_length(), tap.library().unwrap_or_default()) {
+        Ok(next_write) => Some(next_write),
+        Err(e) => {
+            warning!("time is divided among paths by their counts: {e}");
+            None
+        }
+    }
+}
+
 impl CpuSampler {
-    /// Begins to sample all threads. What was sampled before is kept.
+    /// Begins to sample all threads. What was sampled before is kept. `counts`: path ends are counted in the
+    /// blocks of threads, so that samples can wait for their paths.
     ///
     /// # Errors
     /// If this JVM or this system cannot do it.
@@ -107,6 +125,7 @@ impl CpuSampler {
         jni: Jni<'_>,
         interval: Duration,
         by: SampledBy,
+        counts: bool,
     ) -> Result<(), Unavailable> {
         let mut running = lock(&self.running);
         if running.is_some() {
@@ -120,8 +139,8 @@ impl CpuSampler {
         }
         let timers = match by {
             SampledBy::Safepoint => None,
-            SampledBy::Async => Some(self.start_timers(host, jni, interval)?),
-            SampledBy::Auto => match self.start_timers(host, jni, interval) {
+            SampledBy::Async => Some(self.start_timers(host, jni, interval, counts)?),
+            SampledBy::Auto => match self.start_timers(host, jni, interval, counts) {
                 Ok(started) => Some(started),
                 Err(e) => {
                     warning!("stacks are read at safepoints only, and more rarely: {e}");
@@ -178,6 +197,7 @@ impl CpuSampler {
         host: &'static Host,
         jni: Jni<'_>,
         interval: Duration,
+        counts: bool,
     ) -> Result<(&'static Tap, Precise, Clock), Unavailable> {
         let tap = signal::install(host.vm, host.jvmti, jni)?;
         // Now: in an event of a thread nothing may run Java code.
@@ -188,7 +208,12 @@ impl CpuSampler {
         jvmti.notify(JVMTI_EVENT_CLASS_LOAD, true)?;
         jvmti.notify(JVMTI_EVENT_CLASS_PREPARE, true)?;
         self.methods.register_loaded(jvmti, jni)?;
-        lock(&self.stacks).begin(interval, "async");
+        let next_write = if counts { answered_by(host, tap) } else { None };
+        {
+            let mut stacks = lock(&self.stacks);
+            stacks.begin(interval, "async");
+            stacks.answer_by(next_write);
+        }
         // The handlers' sum goes on from former stretches.
         let mut known = tap.spent();
         let mut nameless = Nameless::default();
@@ -201,10 +226,15 @@ impl CpuSampler {
             })
         });
         let clock = clock.map_err(Unavailable::Timers)?;
+        if let Some(next_write) = next_write {
+            next_write.open();
+        }
+        tap.answer_by(next_write);
         tap.open();
         jvmti.notify(JVMTI_EVENT_THREAD_START, true)?;
         jvmti.notify(JVMTI_EVENT_THREAD_END, true)?;
-        self.timers.begin(interval, tap.signal(), tap.clocks());
+        self.timers
+            .begin(interval, tap.signal(), tap.clocks(), next_write);
         let armed = self.timers.arm_existing(jvmti, jni);
         debug!(
             "CPU samples every {interval:?}, signal {}, {armed:?} threads at the start",
@@ -224,6 +254,7 @@ impl CpuSampler {
         }
         clock.stop();
         if let Some((tap, precise)) = tap {
+            lock(&self.stacks).close_answers();
             precise.end(host.jvmti);
             self.drain(host, jni, tap);
         }
@@ -302,6 +333,11 @@ impl CpuSampler {
         }
     }
 
+    /// The calling thread counts in this block from now on, and no other thread does.
+    pub fn thread_counts_in(&self, block: ThreadBlock) {
+        self.timers.counts_in(block);
+    }
+
     /// The calling thread is about to end.
     pub fn thread_ends(&self, host: &Host, jni: Jni<'_>, thread: ThreadRef) {
         if !host.is_virtual(jni, thread) {
@@ -335,6 +371,14 @@ impl CpuSampler {
         let mut stacks = self.current_stacks(jni);
         let lost = tap.take_lost();
         stacks.lose(lost.0, lost.1);
-        tap.take(|taken| stacks.add(taken, |id| self.methods.version(host.jvmti, jni, id)));
+        // First: a sample is in the buffer before its answer comes.
+        let answers = stacks.take_answers();
+        let mut sampled = 0;
+        tap.take(|taken| {
+            sampled += taken.nanos;
+            stacks.add(taken, |id| self.methods.version(host.jvmti, jni, id));
+        });
+        let took = stacks.answer(answers, sampled);
+        self.took.fetch_add(took, Ordering::Relaxed);
     }
 }

@@ -9,6 +9,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -16,10 +17,11 @@ use std::time::Duration;
 use jvmti_bindings::sys::jni::JNIEnv;
 
 use super::Unavailable;
-use super::buffer::{Buffer, RawFrame, Stack, Taken};
+use super::buffer::{Buffer, FRAMES, RawFrame, Stack, Taken, Waits};
+use super::next_write::NextWrite;
 use super::reasons::THREAD_EXIT;
 use super::stacks::OURS;
-use super::timers::{self, Clocks};
+use super::timers::{self, Clocks, ThreadClock};
 use crate::jvm::code::{CodeCache, Registers, Start, Unsafe};
 use crate::jvm::thread::Vm;
 use crate::jvm::{Jni, Jvmti, symbols};
@@ -62,6 +64,8 @@ pub struct Tap {
     vm: Vm,
     signal: c_int,
     clocks: Clocks,
+    /// Where samples wait for their paths; null if they do not.
+    next_write: AtomicPtr<NextWrite>,
     buffer: Buffer,
     /// Are samples taken?
     open: AtomicBool,
@@ -94,6 +98,7 @@ pub fn install(vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Result<&'static Tap, Unava
         vm,
         signal: free_signal().ok_or(Unavailable::NoSignal)?,
         clocks: Clocks::new().map_err(Unavailable::Timers)?,
+        next_write: AtomicPtr::default(),
         buffer: Buffer::new(slots).map_err(Unavailable::Timers)?,
         open: AtomicBool::new(false),
         busy: AtomicU32::new(0),
@@ -278,6 +283,11 @@ impl Place {
 }
 
 impl Tap {
+    /// Where the JVM's library is, if that is known.
+    pub fn library(&self) -> Option<Range<usize>> {
+        self.code.as_ref().map(CodeCache::library)
+    }
+
     /// The number of the signal.
     pub fn signal(&self) -> c_int {
         self.signal
@@ -290,7 +300,7 @@ impl Tap {
 
     /// Takes a sample of the calling thread, whose clock this is and which was interrupted in `context`. In a
     /// signal handler.
-    fn sample(&self, clock: &AtomicU64, context: *mut c_void) {
+    fn sample(&self, clock: &ThreadClock, context: *mut c_void) {
         self.busy.fetch_add(1, Ordering::SeqCst);
         if self.open.load(Ordering::SeqCst) {
             // Only threads that are attached to the JVM have timers: so this reads the thread's own memory,
@@ -305,15 +315,44 @@ impl Tap {
                     Stack {
                         count: THREAD_EXIT,
                         in_call: false,
+                        waits: Waits::default(),
                     }
                 } else {
-                    self.walk(env, context, frames, most)
+                    let mut stack = self.walk(env, context, frames, most);
+                    stack.waits = self.wait(clock, context, frames, stack.count).unwrap_or_default();
+                    stack
                 }
             });
             let took = spent(0).unwrap_or(now).saturating_sub(now);
             self.spent.fetch_add(took, Ordering::Relaxed);
         }
         self.busy.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// A sample of the calling thread, which has so many frames, waits for its path, if it can.
+    fn wait(
+        &self,
+        clock: &ThreadClock,
+        context: *mut c_void,
+        frames: *const RawFrame,
+        count: c_int,
+    ) -> Option<Waits> {
+        // SAFETY: null, or never freed.
+        let next_write = unsafe { self.next_write.load(Ordering::Acquire).as_ref() }?;
+        let waiting = clock.waiting()?;
+        let count = usize::try_from(count).ok().filter(|&count| count > 0)?;
+        // SAFETY: the JVM has just written so many frames there.
+        let stack = unsafe { std::slice::from_raw_parts(frames, count.min(FRAMES)) };
+        // SAFETY: `context` is that of the interruption.
+        let registers = unsafe { Place::of(context) }.registers();
+        let sp = registers.map_or(0, |registers| registers.sp);
+        Some(next_write.wait(waiting, stack, count <= FRAMES, sp))
+    }
+
+    /// Samples wait for their paths here from now on; `None`: they do not wait.
+    pub fn answer_by(&self, next_write: Option<&'static NextWrite>) {
+        let next_write = next_write.map_or(null_mut(), |all| std::ptr::from_ref(all).cast_mut());
+        self.next_write.store(next_write, Ordering::Release);
     }
 
     /// Asks the JVM for the stack of the calling thread, which was interrupted in `context`, where that is
@@ -335,6 +374,7 @@ impl Tap {
             return Stack {
                 count: ask(context),
                 in_call: false,
+                waits: Waits::default(),
             };
         };
         // SAFETY: of the calling thread, whose registers these are.
@@ -367,6 +407,7 @@ impl Tap {
         Stack {
             count,
             in_call: start == Ok(Start::LastCall) || alone == Some(true),
+            waits: Waits::default(),
         }
     }
 

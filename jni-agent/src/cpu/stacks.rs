@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use trodden_instrumenter::CounterSlot;
 use trodden_profile::{CpuFailure, CpuFrame, CpuFrameKind, CpuRow, CpuSamples, CpuTime};
 
 use super::buffer::{RawFrame, Taken};
 use super::methods::MethodVersion;
+use super::next_write::{Answer, NextWrite};
+use super::pending::{Pending, Waiter};
 use super::reasons::{place, reason};
 use crate::classes::places::{CodePlaces, Places};
+use crate::log::warning;
 
 /// Different stacks that are kept at most: some 20 MB.
 const NODES: usize = 1 << 18;
@@ -76,6 +80,12 @@ pub struct Stacks {
     lost: CpuTime,
     shortened: CpuTime,
     cut: CpuTime,
+    /// Samples that wait for their paths.
+    pending: Pending,
+    /// Ids of methods whose slots the handler knows, or that have none.
+    targeted: FxHashSet<usize>,
+    /// Frames and paths by slot.
+    by_slot: FxHashMap<u32, Option<(u32, u64)>>,
     /// CPU time of the process in former stretches.
     process: Duration,
     limit: Option<usize>,
@@ -100,7 +110,10 @@ impl Stacks {
 
     /// Forgets all samples.
     pub fn reset(&mut self) {
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.reset();
         *self = Stacks {
+            pending,
             interval: self.interval,
             reader: self.reader,
             limit: self.limit,
@@ -113,6 +126,93 @@ impl Stacks {
     pub fn forget_methods(&mut self) {
         self.by_id.clear();
         self.by_stack.clear();
+        self.forget_targets();
+    }
+
+    fn forget_targets(&mut self) {
+        self.targeted.clear();
+        if let Some(next_write) = self.pending.from {
+            next_write.targets().forget();
+        }
+    }
+
+    /// Samples wait for their paths here from now on; `None`: they do not wait.
+    pub fn answer_by(&mut self, next_write: Option<&'static NextWrite>) {
+        self.pending.from = next_write;
+        self.forget_targets();
+    }
+
+    /// No sample waits any more; those that do stay without answer.
+    pub fn close_answers(&mut self) {
+        if let Some(next_write) = self.pending.from {
+            next_write.close();
+        }
+    }
+
+    /// Answers that have come since the last call.
+    pub fn take_answers(&mut self) -> Vec<Answer> {
+        let mut answers = Vec::new();
+        if let Some(next_write) = self.pending.from {
+            next_write.take(|answer| answers.push(answer));
+            if !next_write.is_whole() {
+                warning!(
+                    "another handler of SIGSEGV was installed: time is divided among paths by their counts from here on"
+                );
+                next_write.close();
+                self.pending.from = None;
+            }
+        }
+        answers
+    }
+
+    /// Gives the samples that these are for their paths. `sampled`: nanoseconds that samples stand for since the
+    /// last call. What answers took in handlers, in nanoseconds.
+    pub fn answer(&mut self, answers: Vec<Answer>, sampled: u64) -> u64 {
+        let mut pending = std::mem::take(&mut self.pending);
+        for answer in answers {
+            pending.answer(answer, |slot| self.path_of(slot));
+        }
+        self.pending = pending;
+        self.pending
+            .from
+            .map_or(0, |next_write| next_write.budget(sampled))
+    }
+
+    /// The frame of the method that has a slot, and the path that is counted there.
+    fn path_of(&mut self, slot: u32) -> Option<(u32, u64)> {
+        if let Some(&known) = self.by_slot.get(&slot) {
+            return known;
+        }
+        let found = self.code.and_then(|code| code.path_of(CounterSlot(slot)));
+        let found = found.map(|(class, name, descriptor, path)| {
+            let frame = CpuFrame {
+                class,
+                name,
+                descriptor,
+                kind: CpuFrameKind::Java,
+            };
+            (self.frame(frame), path)
+        });
+        self.by_slot.insert(slot, found);
+        found
+    }
+
+    /// Tells the handler which slots the methods of a stack have.
+    fn target(&mut self, stack: &[RawFrame], found: &[Option<Seen>]) {
+        let (Some(next_write), Some(code)) = (self.pending.from, self.code) else {
+            return;
+        };
+        for (raw, seen) in stack.iter().zip(found) {
+            if let Some((frame, old)) = *seen
+                && self.targeted.insert(raw.method)
+            {
+                let method = &self.frames[frame as usize];
+                let of_method = || code.slots(&method.class, &method.name, &method.descriptor);
+                next_write
+                    .targets()
+                    .set(raw.method, old.is_none().then(of_method).flatten());
+            }
+        }
     }
 
     /// The process has used so much CPU time in a stretch that is over.
@@ -145,6 +245,8 @@ impl Stacks {
                     self.moves = moves;
                     self.places.clear();
                     self.by_stack.clear();
+                    // Other slots are learnt with the next sample; until then no path end comes to the old ones.
+                    self.targeted.clear();
                 }
                 let hash = hash(stack, [sample.cut, sample.in_call]);
                 match self.by_stack.get(&hash) {
@@ -167,6 +269,25 @@ impl Stacks {
             self.probes = self.probes.plus(time);
             return;
         };
+        let waits = [(sample.waits.innermost, true), (sample.waits.caller, false)];
+        for (wait, is_innermost) in waits {
+            if let (Some(wait), Ok(stack)) = (wait, sample.stack)
+                && let Some(raw) = stack.get(wait.depth as usize)
+                && let Some(seen) = self.method_of(raw, &mut look_up)
+            {
+                let bci = u16::try_from(raw.bci).ok();
+                let waiter = Waiter {
+                    frame: seen.0,
+                    bci: bci.and_then(|bci| self.compiled(seen, bci)),
+                    is_innermost,
+                    time: CpuTime {
+                        ns: (time.ns as f64 * f64::from(wait.represents)) as u64,
+                        ..time
+                    },
+                };
+                self.pending.add(wait.ticket, waiter);
+            }
+        }
         if sample.cut {
             self.cut = self.cut.plus(time);
         }
@@ -189,6 +310,7 @@ impl Stacks {
         // Before anything is added to the tree.
         let found: Vec<Option<Seen>> = stack.iter().map(|raw| self.method_of(raw, look_up)).collect();
         let named = found.iter().all(Option::is_some);
+        self.target(stack, &found);
         let is_ours = |seen: &Option<Seen>| seen.is_some_and(|(frame, _)| self.ours[frame as usize]);
         // What is in the frames of a probe that was inlined belongs to the method around it.
         let inner = found.iter().rposition(is_ours).map_or(0, |last| last + 1);
@@ -328,6 +450,9 @@ impl Stacks {
             ..CpuSamples::default()
         };
         samples.set_stacks(self.frames.clone(), &self.nodes);
+        let (paths, waits) = self.pending.answered();
+        samples.set_paths(&self.frames, &paths);
+        samples.waits = waits;
         let lines = self.nodes.iter().filter_map(|row| {
             let bci = row.bci?;
             Some((row.frame, bci, self.line(row.frame, bci)?))
@@ -364,6 +489,8 @@ mod tests {
     use trodden_instrumenter::MethodCode;
 
     use super::*;
+    use crate::classes::places::PathSlots;
+    use crate::cpu::buffer::Waits;
 
     /// Those from 500 on are old versions, with 40 bytes of code, of those 500 below.
     fn look_up(id: usize) -> Option<MethodVersion> {
@@ -399,6 +526,7 @@ mod tests {
             cut: false,
             nanos: millis * 1_000_000,
             in_call: true,
+            waits: Waits::default(),
         };
         stacks.add(sample, look_up);
     }
@@ -459,6 +587,7 @@ mod tests {
                     cut: false,
                     nanos: 1_000_000,
                     in_call,
+                    waits: Waits::default(),
                 };
                 stacks.add(sample, named);
             }
@@ -497,6 +626,7 @@ mod tests {
                 cut: false,
                 nanos: 2_000_000,
                 in_call: false,
+                waits: Waits::default(),
             };
             stacks.add(sample, look_up);
         }
@@ -535,6 +665,15 @@ mod tests {
     struct Code(AtomicU64);
 
     impl CodePlaces for Code {
+        fn slots(&self, _: &str, _: &str, _: &str) -> Option<PathSlots> {
+            None
+        }
+
+        fn path_of(&self, slot: CounterSlot) -> Option<(String, String, String, u64)> {
+            let path = u64::from(slot.0.checked_sub(100)?);
+            Some(("a/A".to_owned(), "m1".to_owned(), "()V".to_owned(), path))
+        }
+
         fn moves(&self) -> u64 {
             self.0.load(Ordering::Relaxed)
         }
@@ -642,6 +781,7 @@ mod tests {
             cut: true,
             nanos: 1_000_000,
             in_call: true,
+            waits: Waits::default(),
         };
         stacks.add(sample(), renamed);
         stacks.forget_methods();

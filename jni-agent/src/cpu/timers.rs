@@ -9,17 +9,19 @@ use std::io::Error;
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::time::Duration;
 
 use jvmti_bindings::sys::jvmti::jvmtiCapabilities;
 use memmap2::MmapMut;
 use rustc_hash::FxHashMap;
 
+use super::next_write::{NextWrite, Waiting};
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::locks::lock;
 use crate::log::debug;
 use crate::sampling::clock::{clock_of, spent};
+use crate::threads::blocks::ThreadBlock;
 
 /// How often a thread that runs is looked for.
 const TRIES: usize = 10;
@@ -30,8 +32,29 @@ const THREADS: usize = 1 << 16;
 /// In a clock: no sample was taken yet, and this is what the first one stands for.
 const FIRST: u64 = 1 << 63;
 
-/// The CPU time of each thread at its last sample, or [`FIRST`]. Their addresses are what timers carry to the
-/// handler, which looks whether it is one before it believes that. Never freed.
+/// What the handler knows of a thread with a timer.
+pub struct ThreadClock {
+    /// Its CPU time at its last sample, or [`FIRST`].
+    spent: AtomicU64,
+    /// The samples of its block that wait for their paths; null if it has no block of its own.
+    waiting: AtomicPtr<Waiting>,
+}
+
+impl ThreadClock {
+    /// The samples that wait for their paths, if the thread can have such.
+    pub fn waiting(&self) -> Option<&'static Waiting> {
+        // SAFETY: null, or what `set_waiting` stored: never freed.
+        unsafe { self.waiting.load(Ordering::Acquire).as_ref() }
+    }
+
+    fn set_waiting(&self, waiting: Option<&'static Waiting>) {
+        let waiting = waiting.map_or(null_mut(), |waiting| std::ptr::from_ref(waiting).cast_mut());
+        self.waiting.store(waiting, Ordering::Release);
+    }
+}
+
+/// The clocks of all threads. Their addresses are what timers carry to the handler, which looks whether it is
+/// one before it believes that. Never freed.
 pub struct Clocks(MmapMut);
 
 impl Clocks {
@@ -40,21 +63,21 @@ impl Clocks {
     /// # Errors
     /// If there is no address space.
     pub fn new() -> Result<Self, Error> {
-        MmapMut::map_anon(THREADS * size_of::<AtomicU64>()).map(Clocks)
+        MmapMut::map_anon(THREADS * size_of::<ThreadClock>()).map(Clocks)
     }
 
-    fn all(&self) -> &[AtomicU64] {
-        // SAFETY: memory of that many words, aligned to a page, zero at first, that is only ever used as
-        // these.
+    fn all(&self) -> &[ThreadClock] {
+        // SAFETY: memory of that many clocks, aligned to a page, zero at first, which is a clock at zero
+        // without block, and only ever used as these.
         unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), THREADS) }
     }
 
     /// The clock at an address; `None` if that is the address of none.
-    pub fn at(&self, address: usize) -> Option<&AtomicU64> {
+    pub fn at(&self, address: usize) -> Option<&ThreadClock> {
         let offset = address.checked_sub(self.0.as_ptr().addr())?;
-        let aligned = offset.is_multiple_of(size_of::<AtomicU64>());
+        let aligned = offset.is_multiple_of(size_of::<ThreadClock>());
         self.all()
-            .get(offset / size_of::<AtomicU64>())
+            .get(offset / size_of::<ThreadClock>())
             .filter(|_| aligned)
     }
 }
@@ -64,8 +87,8 @@ impl Clocks {
 /// That is the time since the one before. The first one of a thread stands for what lies between two samples
 /// otherwise: whether a thread that lives shortly gets one is a matter of chance, and those that do have to
 /// stand for the others, whatever part of their life it comes in.
-pub fn advance(clock: &AtomicU64, now: u64) -> u64 {
-    let before = clock.swap(now, Ordering::Relaxed);
+pub fn advance(clock: &ThreadClock, now: u64) -> u64 {
+    let before = clock.spent.swap(now, Ordering::Relaxed);
     if before & FIRST == 0 {
         now.saturating_sub(before)
     } else {
@@ -95,6 +118,10 @@ pub struct Timers {
 struct State {
     /// While sampling runs: the interval, the signal and what it carries.
     running: Option<(Duration, c_int, &'static Clocks)>,
+    /// Where samples wait for their paths, if they do.
+    next_write: Option<&'static NextWrite>,
+    /// Blocks that threads count in alone.
+    blocks: FxHashMap<libc::pid_t, ThreadBlock>,
     by_thread: FxHashMap<libc::pid_t, Armed>,
     /// CPU time of threads that have timers no more, while they had them, in nanoseconds.
     ended: u64,
@@ -184,6 +211,11 @@ impl Armed {
 }
 
 impl State {
+    /// Where the samples of a thread wait, if they can.
+    fn waiting(&self, thread: libc::pid_t) -> Option<&'static Waiting> {
+        self.next_write?.of_block(*self.blocks.get(&thread)?)
+    }
+
     /// A thread loses its timer.
     fn disarm(&mut self, thread: libc::pid_t, armed: Armed) {
         self.ended += armed.spent(thread);
@@ -194,8 +226,33 @@ impl State {
 
 impl Timers {
     /// From now on threads get timers.
-    pub fn begin(&self, interval: Duration, signal: c_int, clocks: &'static Clocks) {
-        lock(&self.state).running = Some((interval, signal, clocks));
+    pub fn begin(
+        &self,
+        interval: Duration,
+        signal: c_int,
+        clocks: &'static Clocks,
+        next_write: Option<&'static NextWrite>,
+    ) {
+        let mut state = lock(&self.state);
+        state.running = Some((interval, signal, clocks));
+        state.next_write = next_write;
+    }
+
+    /// The calling thread counts in this block from now on, and no other thread does.
+    pub fn counts_in(&self, block: ThreadBlock) {
+        let mut state = lock(&self.state);
+        let thread = current();
+        state.blocks.insert(thread, block);
+        let waiting = state.waiting(thread);
+        // Its last thread may have ended without a word.
+        if let Some((waiting, next_write)) = waiting.zip(state.next_write) {
+            next_write.forget(waiting);
+        }
+        if let (Some(armed), Some((_, _, clocks))) = (state.by_thread.get(&thread), state.running)
+            && let Some(clock) = clocks.all().get(armed.clock)
+        {
+            clock.set_waiting(waiting);
+        }
     }
 
     /// All timers are deleted.
@@ -236,6 +293,10 @@ impl Timers {
         if let Some(armed) = state.by_thread.remove(&thread) {
             state.disarm(thread, armed);
         }
+        if let Some((waiting, next_write)) = state.waiting(thread).zip(state.next_write) {
+            next_write.forget(waiting);
+        }
+        state.blocks.remove(&thread);
     }
 
     fn arm(&self, thread: libc::pid_t) -> bool {
@@ -261,7 +322,8 @@ impl Timers {
         // samples. The system's own ticks come at random times of a thread's life; they delay the signal.
         let tick = tick();
         let first = 1 + (self.random() % interval).saturating_sub(tick);
-        clock.store(FIRST | interval.max(tick), Ordering::Relaxed);
+        clock.spent.store(FIRST | interval.max(tick), Ordering::Relaxed);
+        clock.set_waiting(state.waiting(thread));
         match Timer::create(
             thread,
             (signal, std::ptr::from_ref(clock).addr()),
@@ -368,13 +430,20 @@ mod tests {
         other.join().unwrap();
     }
 
+    fn clock_at(spent: u64) -> ThreadClock {
+        ThreadClock {
+            spent: AtomicU64::new(spent),
+            waiting: AtomicPtr::default(),
+        }
+    }
+
     /// Threads of 1.75 ms that first do one thing and then another, the system's ticks at any time of them.
     #[test]
     fn samples_of_short_threads_stand_for_all_of_them() {
         const TICK: u64 = 4_000_000;
         let (mut early, mut late) = (0, 0);
         for round in 0..4000 {
-            let clock = AtomicU64::new(FIRST | TICK);
+            let clock = clock_at(FIRST | TICK);
             let tick = round * 1000;
             if tick < 1_750_000 {
                 let stands_for = advance(&clock, tick);
@@ -382,7 +451,7 @@ mod tests {
             }
         }
         assert_eq!((early, late), (4000 * 1_225_000, 4000 * 525_000));
-        let clock = AtomicU64::new(5);
+        let clock = clock_at(5);
         assert_eq!((advance(&clock, 12), advance(&clock, 20)), (7, 8));
     }
 
@@ -390,8 +459,8 @@ mod tests {
     fn addresses_of_clocks_are_known() {
         let clocks = Clocks::new().unwrap();
         let address = |at: usize| std::ptr::from_ref(&clocks.all()[at]).addr();
-        clocks.all()[5].store(7, Ordering::Relaxed);
-        assert_eq!(clocks.at(address(5)).unwrap().load(Ordering::Relaxed), 7);
+        clocks.all()[5].spent.store(7, Ordering::Relaxed);
+        assert_eq!(clocks.at(address(5)).unwrap().spent.load(Ordering::Relaxed), 7);
         for wrong in [
             0,
             1,
@@ -428,7 +497,7 @@ mod tests {
             assert_eq!(libc::sigaction(signal, &raw const action, null_mut()), 0);
         }
         let timers = Timers::default();
-        timers.begin(Duration::from_millis(1), signal, clocks);
+        timers.begin(Duration::from_millis(1), signal, clocks, None);
         let begin = spent(current()).unwrap();
         timers.arm_current();
         while spent(current()).unwrap() - begin < 200_000_000 {

@@ -180,6 +180,9 @@ pub unsafe extern "system" fn Java_java_lang_TroddenThreads_open(
         };
         // SAFETY: the caller's promise.
         let block = unsafe { ThreadBlock::from_address(block) };
+        if is_virtual == 0 {
+            agent.cpu.thread_counts_in(block);
+        }
         agent.recording.streams.thread_begins(block, info);
     };
     // SAFETY: the JVM passes the current thread's environment.

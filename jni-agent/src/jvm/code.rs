@@ -209,6 +209,11 @@ impl CodeCache {
         }
     }
 
+    /// Where the JVM's library is.
+    pub fn library(&self) -> Range<usize> {
+        self.library.clone()
+    }
+
     /// Does an address belong to one method alone, which is interpreted, or was compiled for itself and is of
     /// a class whose name begins like one of these? `None` if that cannot be said, as the address is in
     /// neither. The method must be on the stack of the calling thread.

@@ -154,6 +154,7 @@ impl Agent {
     /// The shim, defined at first use. For callers that hold the command lock.
     pub fn shim(&self, jni: Jni<'_>, window: u64) -> Result<&Shim, JvmError> {
         self.host.shim(jni, window, |block, info| {
+            self.cpu.thread_counts_in(block);
             self.recording.streams.thread_begins(block, info);
         })
     }

@@ -101,10 +101,15 @@ impl Agent {
             .map(|i| self.start_clock(i, &settings, recorder.on_ticks(&self.host, &settings)))
             .transpose()
             .map_err(StartError::Thread)?;
+        let counts = settings.probe == ProbeKind::Counters && settings.instruments();
         if let Some(interval) = settings.options.sampling.sample
-            && let Err(e) = self
-                .cpu
-                .start(&self.host, jni, interval, settings.options.sampling.sampled_by)
+            && let Err(e) = self.cpu.start(
+                &self.host,
+                jni,
+                interval,
+                settings.options.sampling.sampled_by,
+                counts,
+            )
         {
             warning!("no CPU samples: {e}");
         }

@@ -363,6 +363,11 @@ impl ThreadBlocks {
         self.space.get_or_init(AddressSpace::of_process)
     }
 
+    /// Length of a block in bytes: a power of two.
+    pub fn block_length(&self) -> u64 {
+        self.space().block()
+    }
+
     /// One behind the last counter slot; the first one is behind the header.
     pub fn slots(&self) -> u32 {
         (self.space().block() / 8) as u32 - Self::BUFFER_WORDS

@@ -54,7 +54,7 @@ pub use counts::MethodCounts;
 pub use coverage::{Covered, MethodCovered};
 pub use cpu::{
     CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, FrameLines,
-    MethodTime, PlaceTime, share_interval, share_interval_of,
+    MethodTime, PathAtPlace, PathWaits, PathsAtPlaces, PlaceTime, WaitsOf, share_interval, share_interval_of,
 };
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};

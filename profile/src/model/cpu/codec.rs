@@ -1,6 +1,9 @@
 //! The sections of CPU samples, both ways.
 
-use super::{CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuSamples, CpuTime, CpuTree, FrameLines};
+use super::{
+    CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuSamples, CpuTime, CpuTree, FrameLines, PathWaits,
+    PathsAtPlaces,
+};
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
 use crate::model::profile::Profile;
@@ -14,6 +17,11 @@ pub(super) const FRAMES: Tag = *b"cpuf";
 pub(super) const NODES: Tag = *b"cpun";
 /// Tag of the sections with lines.
 pub(super) const LINES: Tag = *b"cpul";
+
+/// Tag of the section about samples that waited for their paths.
+pub(super) const WAITS: Tag = *b"cpuw";
+/// Tag of the sections with the paths that samples were on.
+pub(super) const PATHS: Tag = *b"cpup";
 
 /// Writes the samples.
 pub(super) fn write(cpu: &CpuSamples, out: &mut Sections<'_>) -> Result<(), WriteError> {
@@ -74,7 +82,26 @@ pub(super) fn write(cpu: &CpuSamples, out: &mut Sections<'_>) -> Result<(), Writ
         }
         lines.end();
     }
-    out.put_records(LINES, lines)
+    out.put_records(LINES, lines)?;
+
+    if cpu.waits != PathWaits::default() {
+        let mut waits = Encoder::default();
+        cpu.waits
+            .times()
+            .into_iter()
+            .for_each(|time| put_time(&mut waits, time));
+        out.put(WAITS, &waits.bytes)?;
+    }
+    let mut paths = Records::default();
+    for ((frame, bci, path), time) in cpu.paths.iter() {
+        let plain = &mut paths.plain;
+        plain.uint(u64::from(frame));
+        plain.uint(bci.map_or(0, |bci| u64::from(bci) + 1));
+        plain.option(path, Encoder::uint);
+        put_time(plain, time);
+        paths.end();
+    }
+    out.put_records(PATHS, paths)
 }
 
 fn put_time(out: &mut Encoder, time: CpuTime) {
@@ -89,6 +116,15 @@ fn time(d: &mut Decoder<'_>, what: &str) -> Decoded<CpuTime> {
     })
 }
 
+fn bci(d: &mut Decoder<'_>, what: &str) -> Decoded<Option<u16>> {
+    match d.uint(what)? {
+        0 => Ok(None),
+        at => Ok(Some(
+            u16::try_from(at - 1).map_err(|_| format!("{} is no bytecode index", at - 1))?,
+        )),
+    }
+}
+
 /// What was read so far.
 #[derive(Default)]
 pub(super) struct Reading {
@@ -97,6 +133,8 @@ pub(super) struct Reading {
     frames: Vec<CpuFrame>,
     nodes: Vec<CpuNode>,
     lines: FrameLines,
+    waits: PathWaits,
+    paths: PathsAtPlaces,
 }
 
 impl SectionReader for Reading {
@@ -105,6 +143,8 @@ impl SectionReader for Reading {
             ABOUT => self.about(d),
             FRAMES => d.records(|d| self.frame(d)),
             LINES => d.records(|d| self.lines(d)),
+            WAITS => self.waits(d),
+            PATHS => d.records(|d| self.path(d)),
             _ => d.records(|d| self.node(d)),
         }
     }
@@ -167,10 +207,7 @@ impl Reading {
                 .filter(|&depth| depth > 0)
                 .ok_or("a stack rises above its outermost frame")?,
             frame: d.u32("frame")?,
-            bci: match d.uint("bytecode index of a frame")? {
-                0 => None,
-                at => Some(u16::try_from(at - 1).map_err(|_| format!("{} is no bytecode index", at - 1))?),
-            },
+            bci: bci(d, "bytecode index of a frame")?,
             own: time(d, "samples of a stack")?,
         };
         self.nodes.push(node);
@@ -196,10 +233,37 @@ impl Reading {
         }
     }
 
+    fn waits(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+        if self.waits != PathWaits::default() {
+            return Err("the file tells about waiting CPU samples twice".to_owned());
+        }
+        let mut times = [CpuTime::default(); 10];
+        for one in &mut times {
+            *one = time(d, "samples that waited")?;
+        }
+        self.waits = PathWaits::from_times(times);
+        Ok(())
+    }
+
+    fn path(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+        let at = (
+            d.u32("method of a sample's path")?,
+            bci(d, "place of a sample's path")?,
+            d.option("path of samples", |d| d.uint("path of samples"))?,
+        );
+        if self.paths.last().is_some_and(|last| last >= at) {
+            return Err("the paths of CPU samples are not in order".to_owned());
+        }
+        self.paths.add(at, time(d, "samples of a path")?);
+        Ok(())
+    }
+
     fn samples(self) -> Decoded<Option<CpuSamples>> {
         let found = (self.frames.len() as u64, self.nodes.len() as u64);
         match self.about {
-            None if found == (0, 0) && self.lines == FrameLines::default() => Ok(None),
+            None if found == (0, 0) && self.lines == FrameLines::default() && self.paths.is_empty() => {
+                Ok(None)
+            }
             None => Err("there are CPU samples, but nothing tells about them".to_owned()),
             Some((_, frames, nodes)) if (frames, nodes) != found => Err(format!(
                 "the file holds {} methods and {} stacks of CPU samples, it says {frames} and {nodes}",
@@ -209,6 +273,8 @@ impl Reading {
                 frames: self.frames,
                 tree: CpuTree::from_preorder(self.nodes)?,
                 lines: self.lines,
+                waits: self.waits,
+                paths: self.paths,
                 ..cpu
             })),
         }

@@ -7,12 +7,14 @@
 mod codec;
 mod lines;
 mod merge;
+mod paths;
 mod places;
 pub(crate) mod section;
 mod since;
 mod tree;
 
 pub use lines::FrameLines;
+pub use paths::{PathAtPlace, PathWaits, PathsAtPlaces, WaitsOf};
 pub use places::{MethodTime, PlaceTime, share_interval, share_interval_of};
 pub use tree::{CpuNode, CpuRow, CpuTree};
 
@@ -118,6 +120,10 @@ pub struct CpuSamples {
     pub tree: CpuTree,
     /// Lines of methods without a path map, as far as these are known.
     pub lines: FrameLines,
+    /// Paths that samples were on, where these waited for the path to end.
+    pub paths: PathsAtPlaces,
+    /// What became of samples that waited.
+    pub waits: PathWaits,
 }
 
 impl CpuSamples {
@@ -133,6 +139,15 @@ impl CpuSamples {
             .collect();
         self.tree = CpuTree::from_rows(rows, |frame| places.get(frame as usize).copied().flatten());
         self.frames = sorted;
+    }
+
+    /// Sets the paths that samples were on, whose frames are positions in a list that [`set_stacks`](Self::set_stacks)
+    /// was given.
+    pub fn set_paths(&mut self, frames: &[CpuFrame], paths: &PathsAtPlaces) {
+        self.paths = paths.with_frames(|frame| {
+            let frame = frames.get(frame as usize)?;
+            Some(self.frames.binary_search(frame).ok()? as u32)
+        });
     }
 
     /// All samples and their time, but for lost ones.
@@ -162,6 +177,13 @@ impl CpuSamples {
             return Err("the reasons of CPU samples without a stack are not in order".to_owned());
         }
         self.lines.check(self.frames.len())?;
+        if let Some(((frame, ..), _)) = self
+            .paths
+            .iter()
+            .find(|((frame, ..), _)| *frame as usize >= self.frames.len())
+        {
+            return Err(format!("there is no method {frame} for the path of a CPU sample"));
+        }
         match self
             .tree
             .nodes()

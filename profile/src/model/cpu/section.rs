@@ -1,8 +1,11 @@
 //! CPU samples as a kind of data.
 
-use super::{CpuSamples, codec, merge};
+use std::collections::HashMap;
+
+use super::{CpuFrame, CpuSamples, codec, merge};
 use crate::model::codec::{Problem, Tag, WriteError};
 use crate::model::errors::{MergeError, SubtractError};
+use crate::model::map::ClassMap;
 use crate::model::profile::Profile;
 use crate::model::section::{Section, SectionReader, Sections};
 
@@ -11,7 +14,14 @@ pub(crate) struct Kind;
 
 impl Section for Kind {
     fn tags(&self) -> &'static [Tag] {
-        &[codec::ABOUT, codec::FRAMES, codec::NODES, codec::LINES]
+        &[
+            codec::ABOUT,
+            codec::FRAMES,
+            codec::NODES,
+            codec::LINES,
+            codec::WAITS,
+            codec::PATHS,
+        ]
     }
 
     fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
@@ -79,7 +89,17 @@ impl Section for Kind {
     }
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
-        merged.cpu = merge::merge(inputs.iter().filter_map(|profile| profile.cpu.as_ref()));
+        let mut maps: HashMap<&str, Option<&ClassMap>> = HashMap::new();
+        for class in inputs.iter().flat_map(|profile| &profile.classes) {
+            let map = &*class.map;
+            let known = maps.entry(&map.name).or_insert(Some(map));
+            if known.is_some_and(|known| known != map) {
+                *known = None;
+            }
+        }
+        let numbered_alike = |frame: &CpuFrame| matches!(maps.get(&*frame.class), Some(Some(_)));
+        let all = inputs.iter().filter_map(|profile| profile.cpu.as_ref());
+        merged.cpu = merge::merge(all, numbered_alike);
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{CpuFailure, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, FrameLines};
+use super::{CpuFailure, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, FrameLines, PathsAtPlaces};
 
 impl CpuTime {
     /// Without what was there before; nothing if that was more.
@@ -40,7 +40,21 @@ impl CpuSamples {
             frames: self.frames.clone(),
             tree: self.tree_since(earlier),
             lines: self.lines.clone(),
+            paths: self.paths_since(earlier),
+            waits: self.waits.since(earlier.waits),
         }
+    }
+
+    fn paths_since(&self, earlier: &CpuSamples) -> PathsAtPlaces {
+        let frames: Vec<Option<u32>> = earlier
+            .frames
+            .iter()
+            .map(|frame| Some(self.frames.binary_search(frame).ok()? as u32))
+            .collect();
+        let before = earlier
+            .paths
+            .with_frames(|frame| frames.get(frame as usize).copied().flatten());
+        self.paths.less(&before)
     }
 
     /// Without stacks that nothing was sampled in, nor below them, and without methods that are in no stack.
@@ -72,6 +86,7 @@ impl CpuSamples {
         }
         all.set_stacks(frames.collect(), &rows);
         all.set_lines(&self.frames, self.list_lines());
+        all.set_paths(&self.frames, &self.paths);
         all
     }
 

@@ -1,0 +1,136 @@
+//! The handler of the fault.
+//!
+//! SIGSEGV is HotSpot's: null checks, polls, guards of stacks. Ours is in front of it, looks at the code and
+//! the address first, and hands everything else on unchanged. It is never taken away again, as a fault may be
+//! under way at any time. Where another handler has taken its place, no sample waits any more.
+
+use std::ffi::{c_int, c_void};
+use std::io::Error;
+use std::mem::MaybeUninit;
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::time::Instant;
+
+use super::waiting::Waiting;
+use super::{NextWrite, store};
+
+/// `si_code` of a page that may not be written to.
+const SEGV_ACCERR: c_int = 2;
+
+/// Nanoseconds that the system takes to call the handler and to return from it.
+const DELIVERY: u64 = 1500;
+
+/// The handler that was there before.
+static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(null_mut());
+
+fn current_action() -> Option<libc::sigaction> {
+    // SAFETY: asks only.
+    unsafe {
+        let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+        (libc::sigaction(libc::SIGSEGV, null(), &raw mut action) == 0).then_some(action)
+    }
+}
+
+type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+/// Is our handler of SIGSEGV the one that the system calls? A signal handler may ask.
+pub fn are_ours() -> bool {
+    current_action().is_some_and(|action| action.sa_sigaction == on_fault as Handler as usize)
+}
+
+/// Puts the handler in front of the one that is there, with its flags and its mask.
+///
+/// # Errors
+/// If the system refuses it.
+pub fn install() -> Result<(), Error> {
+    let old = current_action().ok_or_else(Error::last_os_error)?;
+    let mut action = old;
+    action.sa_sigaction = on_fault as Handler as usize;
+    action.sa_flags |= libc::SA_SIGINFO;
+    BEFORE.store(Box::leak(Box::new(old)), Ordering::Release);
+    // SAFETY: an action with all fields set; the handler has the signature that SA_SIGINFO asks for.
+    match unsafe { libc::sigaction(libc::SIGSEGV, &raw const action, null_mut()) } {
+        0 => Ok(()),
+        _ => Err(Error::last_os_error()),
+    }
+}
+
+/// Hands a signal on to the handler that was there before.
+fn hand_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: null, or leaked by `install`.
+    let Some(before) = (unsafe { BEFORE.load(Ordering::Acquire).as_ref() }) else {
+        return;
+    };
+    match before.sa_sigaction {
+        libc::SIG_IGN => {}
+        libc::SIG_DFL => {
+            // The instruction is executed again, and the system does what it does by default.
+            // SAFETY: the action that was there.
+            unsafe { libc::sigaction(signal, before, null_mut()) };
+        }
+        handler if before.sa_flags & libc::SA_SIGINFO != 0 => {
+            // SAFETY: a handler with that signature, by its flags.
+            let handler = unsafe { std::mem::transmute::<usize, Handler>(handler) };
+            handler(signal, info, context);
+        }
+        handler => {
+            // SAFETY: a handler with that signature, by its flags.
+            let handler = unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(handler) };
+            handler(signal);
+        }
+    }
+}
+
+extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the system passes a valid `info`, as SA_SIGINFO was asked for.
+    let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
+    let ours = || {
+        let all = NextWrite::get()?;
+        Some((all, all.at(address)?))
+    };
+    match (code == SEGV_ACCERR).then(ours).flatten() {
+        Some((all, waiting)) => let_through(all, waiting, address, context),
+        None => hand_on(signal, info, context),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn let_through(all: &NextWrite, waiting: &Waiting, address: usize, context: *mut c_void) {
+    // SAFETY: the address of the calling thread's own number.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: as above.
+    let before = unsafe { *errno };
+    let start = Instant::now();
+    // SAFETY: the thread's own block can be read; the context is that of this fault.
+    waiting.on_write(all, address, deepest(all, context), || unsafe {
+        store::perform(address, context)
+    });
+    let took = start.elapsed().as_nanos() as u64 + DELIVERY;
+    all.took.fetch_add(took, Ordering::Relaxed);
+    // SAFETY: as above.
+    unsafe { *errno = before };
+}
+
+/// An address that no frame of the method is below which has counted.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn deepest(all: &NextWrite, context: *mut c_void) -> usize {
+    /// What the interpreter, a probe that it runs, and the JVM's own code need of the stack.
+    const INTERPRETED: usize = 2048;
+    /// What a probe needs that is compiled, and called from interpreted code.
+    const COMPILED: usize = 128;
+    // SAFETY: the context that the system passed to the handler that calls this.
+    let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    let [pc, sp] = [libc::REG_RIP, libc::REG_RSP].map(|register| registers[register as usize] as usize);
+    sp + if all.library.contains(&pc) {
+        INTERPRETED
+    } else {
+        COMPILED
+    }
+}
+
+/// Elsewhere stack pointers are not known.
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+fn deepest(_: &NextWrite, _: *mut c_void) -> usize {
+    usize::MAX
+}

@@ -1,0 +1,421 @@
+//! The path that a thread was on when a sample was taken: known when the path ends.
+//!
+//! A sample names a place, and several paths go through it. The path that the thread is on ends some time
+//! later, and its probe writes to the counter of the path. So a sample *waits*: its handler takes away the
+//! right to write to the pages with the counters of the innermost counted method on the stack, in the block of
+//! that thread. The next path end of the method faults, and the address of the fault is the slot, which is the
+//! path. Nothing is added to a probe, and nothing is paid while no sample waits.
+//!
+//! The tick that a sample is taken at sets a flag, and the next path end reads it: that is how PEP takes its
+//! samples (Bond and McKinley, "Continuous Path and Edge Profiling", sections 3.2 and 4.4). For frequencies
+//! that is biased towards long paths. For time this bias is the measure: a tick falls into a path with the
+//! probability of the path's share of the time.
+//!
+//! Other methods may have counters on the same page. Their stores are done in their place, [`MAX_FOREIGN`] at
+//! most. A sample whose path end comes after more of them waits *blindly*: from then on all stores are let
+//! through, and the method's counts are compared at the thread's ticks. One more is the answer as well; after
+//! several it is not known which was first.
+//!
+//! A store that is done for another method takes some microseconds. Where that would sum up to more than
+//! [`BUDGET`], a random part of the samples wait, and these count for more: that costs width, and no bias.
+//!
+//! A method may be on the stack more than once. A wait is for the innermost activation; path ends of
+//! activations that it leads to, whose frames are deeper than the thread's stack was at the tick, are not its.
+//! In interpreted code, where the frames of the probe lie in between, they cannot be told apart.
+//!
+//! | file | what it does |
+//! | --- | --- |
+//! | `targets.rs` | which slots a method has, for handlers |
+//! | `waiting.rs` | the samples of one thread that wait |
+//! | `answers.rs` | the way of answers from handlers to our thread |
+//! | `faults.rs` | the handler of the fault |
+//! | `store.rs` | a store that was refused, done in its place |
+
+mod answers;
+mod faults;
+mod store;
+mod targets;
+mod waiting;
+
+use std::io::Error;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+pub use answers::{Answer, Outcome};
+pub use waiting::Waiting;
+
+use super::buffer::{RawFrame, Wait, Waits};
+use crate::classes::places::PathSlots;
+use crate::locks::lock;
+use crate::threads::blocks::ThreadBlock;
+use answers::Answers;
+use targets::Targets;
+use waiting::Activation;
+
+/// Stores of other methods to the same page that are performed while a sample waits.
+const MAX_FOREIGN: u32 = 256;
+/// Of the program's CPU time: what answers may take, in handlers.
+const BUDGET: f64 = 0.02;
+/// Blocks whose threads can be answered.
+const MAX_BLOCKS: usize = 1 << 14;
+
+/// Samples that wait for their paths, of all threads. Never freed.
+pub struct NextWrite {
+    targets: Targets,
+    answers: Answers,
+    /// Do samples wait?
+    open: AtomicBool,
+    /// Grows when waiting ends: what waited before waits no more.
+    era: AtomicU64,
+    /// Number of the next wait.
+    tickets: AtomicU64,
+    draws: AtomicU64,
+    /// The part of samples that wait, of 2^32: a random one, where all would cost too much.
+    part: AtomicU32,
+    /// Time that answers have taken in handlers since the part was set, in nanoseconds.
+    took: AtomicU64,
+    /// Open addressing by [`key`](Self::key) of the block's address.
+    blocks: Box<[AtomicPtr<Waiting>]>,
+    /// Binary logarithm of a block's length.
+    shift: u32,
+    /// Where the JVM's own code is, which counts for the interpreter.
+    library: Range<usize>,
+    /// Held while a block is added.
+    adding: Mutex<usize>,
+}
+
+/// The one of this process.
+static NEXT_WRITE: AtomicPtr<NextWrite> = AtomicPtr::new(std::ptr::null_mut());
+
+impl NextWrite {
+    /// Installs the handler at the first call. `block`: length of a thread's block in bytes, a power of two;
+    /// `library`: where the JVM's own code is.
+    /// For one thread at a time.
+    ///
+    /// # Errors
+    /// If the system refuses it.
+    pub fn install(block: u64, library: Range<usize>) -> Result<&'static Self, Error> {
+        if let Some(known) = Self::get() {
+            return faults::are_ours()
+                .then_some(known)
+                .ok_or_else(|| Error::other("another handler of SIGSEGV is installed"));
+        }
+        let new = Box::leak(Box::new(Self::new(block, library)));
+        store::prepare();
+        NEXT_WRITE.store(new, Ordering::Release);
+        faults::install()?;
+        Ok(new)
+    }
+
+    fn new(block: u64, library: Range<usize>) -> Self {
+        NextWrite {
+            targets: Targets::new(),
+            answers: Answers::new(),
+            open: AtomicBool::new(false),
+            era: AtomicU64::new(0),
+            tickets: AtomicU64::new(1),
+            draws: AtomicU64::new(0),
+            part: AtomicU32::new(u32::MAX),
+            took: AtomicU64::new(0),
+            blocks: (0..MAX_BLOCKS).map(|_| AtomicPtr::default()).collect(),
+            shift: block.ilog2(),
+            library,
+            adding: Mutex::new(0),
+        }
+    }
+
+    fn get() -> Option<&'static Self> {
+        // SAFETY: null, or what `install` leaked.
+        unsafe { NEXT_WRITE.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Slots of methods, for handlers. For one thread at a time.
+    pub fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    /// What a thread that counts in this block, alone, waits for: nothing yet. `None`: there are too many
+    /// blocks.
+    pub fn of_block(&self, block: ThreadBlock) -> Option<&'static Waiting> {
+        let address = block.address() as usize;
+        let mut number = lock(&self.adding);
+        let mut at = self.key(address);
+        loop {
+            // SAFETY: null, or what is leaked below.
+            match unsafe { self.blocks[at].load(Ordering::Acquire).as_ref() } {
+                Some(known) if known.block() == address => return Some(known),
+                Some(_) => at = (at + 1) % MAX_BLOCKS,
+                None if *number >= MAX_BLOCKS / 2 => return None,
+                None => {
+                    let new = Box::leak(Box::new(Waiting::new(address)));
+                    self.blocks[at].store(new, Ordering::Release);
+                    *number += 1;
+                    return Some(new);
+                }
+            }
+        }
+    }
+
+    fn key(&self, address: usize) -> usize {
+        let block = (address >> self.shift) as u64;
+        (block.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % MAX_BLOCKS
+    }
+
+    /// The block that an address is in, if it is in one. In a signal handler.
+    fn at(&self, address: usize) -> Option<&'static Waiting> {
+        let length = 1usize << self.shift;
+        // A block begins at any page: the address is in the one that begins in this stretch, or in the one
+        // before.
+        [address, address.wrapping_sub(length)]
+            .into_iter()
+            .find_map(|begin| {
+                let mut at = self.key(begin);
+                loop {
+                    // SAFETY: null, or leaked.
+                    let found = unsafe { self.blocks[at].load(Ordering::Acquire).as_ref() }?;
+                    if (found.block()..found.block() + length).contains(&address) {
+                        return Some(found);
+                    }
+                    at = (at + 1) % MAX_BLOCKS;
+                }
+            })
+    }
+
+    /// Samples wait from now on.
+    pub fn open(&self) {
+        self.open.store(true, Ordering::SeqCst);
+    }
+
+    /// No sample waits any more; all threads may write to all of their counters.
+    pub fn close(&self) {
+        self.open.store(false, Ordering::SeqCst);
+        self.era.fetch_add(1, Ordering::SeqCst);
+        for block in &self.blocks {
+            // SAFETY: null, or leaked.
+            if let Some(waiting) = unsafe { block.load(Ordering::Acquire).as_ref() } {
+                waiting.give_back(1 << self.shift);
+            }
+        }
+    }
+
+    /// Are samples answered still? Another's handler of SIGSEGV ends that: a fault would be a crash.
+    pub fn is_whole(&self) -> bool {
+        faults::are_ours()
+    }
+
+    /// A sample of the calling thread, which has this stack (innermost frame first), waits for a path end of
+    /// the innermost method that counts, and for one of a random method among those that led to it, if it can.
+    /// `whole`: no frame is missing; `sp`: the stack pointer, or 0. In a signal handler, on the thread whose
+    /// block it is.
+    pub fn wait(&self, waiting: &Waiting, frames: &[RawFrame], whole: bool, sp: usize) -> Waits {
+        if !self.open.load(Ordering::SeqCst) || !faults::are_ours() {
+            return Waits::default();
+        }
+        let Some(outermost) = frames.last().map(|frame| frame.method) else {
+            return Waits::default();
+        };
+        waiting.look(self, frames, whole.then_some(outermost));
+        let part = self.part.load(Ordering::Relaxed);
+        if self.random() > part {
+            return Waits::default();
+        }
+        let counted = |(depth, frame): (usize, &RawFrame)| Some((depth, self.targets.get(frame.method)?));
+        let mut counted = frames.iter().enumerate().filter_map(counted);
+        let represents = u32::MAX as f32 / part as f32;
+        let wait = |(depth, slots): (usize, PathSlots), represents: f32| {
+            let activation = Activation {
+                method: frames[depth].method,
+                outermost,
+                height: (frames.len() - depth - 1) as u32,
+                sp,
+            };
+            Some(Wait {
+                ticket: waiting.add(self, activation, slots)?,
+                depth: depth as u32,
+                represents,
+            })
+        };
+        let innermost = counted.next();
+        let callers = counted.clone().count();
+        let at = (u64::from(self.random()) * callers as u64 >> 32) as usize;
+        let caller = counted.nth(at);
+        Waits {
+            innermost: innermost.and_then(|innermost| wait(innermost, represents)),
+            caller: caller.and_then(|caller| wait(caller, represents * callers as f32)),
+        }
+    }
+
+    /// Weyl's sequence: evenly spread.
+    fn random(&self) -> u32 {
+        (self.draws.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed) >> 32) as u32
+    }
+
+    /// Sets which part of samples wait, after samples for that much CPU time; for one thread at a time. What
+    /// answers took since the last call, in nanoseconds.
+    pub fn budget(&self, sampled: u64) -> u64 {
+        let took = self.took.swap(0, Ordering::Relaxed);
+        if sampled > 0 {
+            let part = f64::from(self.part.load(Ordering::Relaxed));
+            let allowed = BUDGET * sampled as f64;
+            // Half of the way: one stretch is short.
+            let wanted = part * (allowed / (took as f64).max(allowed / 2.0)).sqrt();
+            let least = f64::from(u32::MAX) / 256.0;
+            self.part
+                .store(wanted.clamp(least, f64::from(u32::MAX)) as u32, Ordering::Relaxed);
+        }
+        took
+    }
+
+    /// The thread that counted in this block has ended, or another one begins to.
+    pub fn forget(&self, waiting: &Waiting) {
+        waiting.clear(self);
+    }
+
+    /// Hands over the answers that came since the last call. Number of answers that found no room. For one
+    /// thread at a time.
+    pub fn take(&self, each: impl FnMut(Answer)) -> u64 {
+        self.answers.take(each)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads::blocks::ThreadBlocks;
+
+    const INNER: usize = 8;
+    const OUTER: usize = 16;
+    const UNKNOWN: usize = 24;
+
+    fn frames(methods: &[usize]) -> Vec<RawFrame> {
+        methods
+            .iter()
+            .map(|&method| RawFrame { bci: 0, method })
+            .collect()
+    }
+
+    /// What a probe does.
+    fn count(block: ThreadBlock, slot: u32) {
+        let at = (block.address() as *mut u64).wrapping_add(slot as usize);
+        // SAFETY: a slot of the block, which only this test uses.
+        unsafe { at.write_volatile(at.read_volatile() + 1) };
+    }
+
+    /// The number of a wait, as it is told.
+    fn ticket(wait: Option<Wait>) -> u64 {
+        wait.expect("a wait").ticket
+    }
+
+    /// One process has one handler, so this is one test.
+    #[test]
+    fn the_next_store_to_a_methods_slots_answers() {
+        let blocks = ThreadBlocks::new();
+        let block = blocks.reserve().unwrap();
+        let all = NextWrite::install(blocks.block_length(), 0..0).unwrap();
+        assert!(all.is_whole());
+        let waiting = all.of_block(block).unwrap();
+        assert!(std::ptr::eq(waiting, all.of_block(block).unwrap()));
+        let (inner, outer) = (
+            PathSlots { first: 20, number: 3 },
+            PathSlots {
+                first: 30,
+                number: 600,
+            },
+        );
+        all.targets().set(INNER, Some(inner));
+        all.targets().set(OUTER, Some(outer));
+        let stack = frames(&[UNKNOWN, INNER, OUTER]);
+        let answers = || {
+            let mut found = Vec::new();
+            assert_eq!(all.take(|answer| found.push((answer.ticket, answer.outcome))), 0);
+            found
+        };
+        let wait = |stack: &[RawFrame]| all.wait(waiting, stack, true, 0);
+
+        assert_eq!(wait(&stack), Waits::default(), "closed");
+        all.open();
+        assert_eq!(wait(&frames(&[UNKNOWN])), Waits::default());
+        let waits = wait(&stack);
+        let (of_inner, of_outer) = (ticket(waits.innermost), ticket(waits.caller));
+        assert_eq!(
+            (waits.innermost.unwrap().depth, waits.caller.unwrap().depth),
+            (1, 2)
+        );
+        // A second sample of the same activations waits for the same path ends.
+        let again = wait(&stack);
+        assert_eq!(
+            (ticket(again.innermost), ticket(again.caller)),
+            (of_inner, of_outer)
+        );
+        // Somebody else's slot on the same page, then a path of each, out of order.
+        [25, 31, 22, 22].into_iter().for_each(|slot| count(block, slot));
+        assert_eq!(
+            answers(),
+            [(of_outer, Outcome::Slot(31)), (of_inner, Outcome::Slot(22))]
+        );
+        let counted = [25, 31, 22].map(|slot| {
+            let slot = trodden_instrumenter::CounterSlot(slot);
+            blocks.sums(slot..slot.plus(1))[0]
+        });
+        assert_eq!(counted, [1, 1, 2], "no count is lost");
+
+        // After many stores of others counts are compared: one more is the answer, several are none.
+        for (paths, outcome) in [(1, Outcome::Slot(21)), (2, Outcome::Missed)] {
+            let waits = wait(&stack[..2]);
+            (0..2 * MAX_FOREIGN).for_each(|_| count(block, 25));
+            (0..paths).for_each(|_| count(block, 21));
+            assert_eq!(answers(), []);
+            wait(&frames(&[UNKNOWN]));
+            assert_eq!(answers(), [(ticket(waits.innermost), outcome)]);
+        }
+
+        // Left by an exception: another method is where it was. A version without id may be the same one.
+        let waits = wait(&frames(&[INNER, UNKNOWN]));
+        wait(&frames(&[0, UNKNOWN]));
+        assert_eq!(answers(), []);
+        let other = wait(&frames(&[OUTER, UNKNOWN]));
+        assert_eq!(answers(), [(ticket(waits.innermost), Outcome::Gone)]);
+        // A path end of an activation that it leads to, with a frame far below, is not its.
+        let deep = all.wait(
+            waiting,
+            &frames(&[INNER, OUTER, UNKNOWN]),
+            true,
+            usize::MAX - (1 << 20),
+        );
+        count(block, 20);
+        assert_eq!(answers(), []);
+        all.forget(waiting);
+        let mut dropped = answers();
+        dropped.sort_by_key(|(ticket, _)| *ticket);
+        // The caller is the activation that waits already.
+        assert_eq!(ticket(deep.caller), ticket(other.innermost));
+        assert_eq!(
+            dropped,
+            [deep.caller, deep.innermost].map(|wait| (ticket(wait), Outcome::Dropped))
+        );
+
+        wait(&stack);
+        all.close();
+        count(block, 21);
+        assert_eq!(answers(), [], "nobody waits once it is closed");
+    }
+
+    #[test]
+    fn a_part_of_the_samples_waits_where_all_cost_too_much() {
+        let all = NextWrite::new(1 << 28, 0..0);
+        let part = || f64::from(all.part.load(Ordering::Relaxed)) / f64::from(u32::MAX);
+        assert_eq!(all.budget(1_000_000), 0);
+        assert_eq!(part(), 1.0);
+        // A tenth of the time, where a fiftieth may be: each stretch costs what its part is.
+        for _ in 0..40 {
+            all.took.store((100_000_000.0 * part()) as u64, Ordering::Relaxed);
+            all.budget(1_000_000_000);
+        }
+        assert!((part() - 0.2).abs() < 0.01, "{}", part());
+        let waits = (0..10_000)
+            .filter(|_| all.random() <= all.part.load(Ordering::Relaxed))
+            .count();
+        assert!((1900..2100).contains(&waits), "{waits}");
+    }
+}

@@ -1,0 +1,319 @@
+//! The samples of one thread that wait, by the method whose path end they wait for.
+//!
+//! Only handlers on the thread itself read and write it, and these do not interrupt each other; all is atomic
+//! since another thread may take over the block, or end all waiting.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use super::answers::{Answer, Outcome};
+use super::{MAX_FOREIGN, NextWrite};
+use crate::classes::places::PathSlots;
+use crate::cpu::buffer::RawFrame;
+
+/// Methods of one thread that can be waited for at a time.
+const ENTRIES: usize = 16;
+/// Bytes of a page.
+const PAGE: usize = 4096;
+
+/// What a thread's samples wait for.
+pub struct Waiting {
+    /// Address of the thread's block.
+    block: usize,
+    /// [`NextWrite::era`] that the entries are of.
+    era: AtomicU64,
+    entries: [Entry; ENTRIES],
+}
+
+/// An activation whose path end is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Activation {
+    /// Its method (`jmethodID`).
+    pub method: usize,
+    /// The method of the outermost frame.
+    pub outermost: usize,
+    /// How many frames are below it on the stack, up to the outermost one.
+    pub height: u32,
+    /// The stack pointer: the activation's frame is not below it. 0: not known.
+    pub sp: usize,
+}
+
+/// Sums over a method's counts, from which one more count can be told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sums {
+    /// Of the counts.
+    counts: u64,
+    /// Of the counts, each times its path.
+    weighted: u64,
+}
+
+impl Sums {
+    /// What has been counted since: nothing, one path, or more than one.
+    fn since(self, before: Sums) -> Option<Option<u64>> {
+        match self.counts.wrapping_sub(before.counts) {
+            0 => None,
+            1 => Some(Some(self.weighted.wrapping_sub(before.weighted))),
+            _ => Some(None),
+        }
+    }
+}
+
+/// The next path end of a method.
+#[derive(Default)]
+struct Entry {
+    /// Number of the wait; 0: the entry is free.
+    ticket: AtomicU64,
+    /// See [`Activation`].
+    method: AtomicUsize,
+    outermost: AtomicUsize,
+    height: AtomicU32,
+    sp: AtomicUsize,
+    /// The method's slots.
+    first: AtomicU32,
+    number: AtomicU32,
+    /// Stores of others that were performed meanwhile.
+    foreign: AtomicU32,
+    /// Are all stores let through, and the counts compared at ticks?
+    blind: AtomicBool,
+    /// [`Sums`] at the beginning of that.
+    counts: AtomicU64,
+    weighted: AtomicU64,
+}
+
+impl Entry {
+    fn ticket(&self) -> Option<u64> {
+        Some(self.ticket.load(Ordering::Relaxed)).filter(|&ticket| ticket != 0)
+    }
+
+    fn slots(&self) -> PathSlots {
+        PathSlots {
+            first: self.first.load(Ordering::Relaxed),
+            number: self.number.load(Ordering::Relaxed),
+        }
+    }
+
+    fn sums(&self) -> Sums {
+        Sums {
+            counts: self.counts.load(Ordering::Relaxed),
+            weighted: self.weighted.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// Is it one of a method's slots?
+fn contains(slots: PathSlots, slot: usize) -> bool {
+    (slots.first as usize..slots.first as usize + slots.number as usize).contains(&slot)
+}
+
+impl Waiting {
+    /// Nothing is waited for in this block.
+    pub fn new(block: usize) -> Self {
+        Waiting {
+            block,
+            era: AtomicU64::new(0),
+            entries: Default::default(),
+        }
+    }
+
+    /// The block's address.
+    pub fn block(&self) -> usize {
+        self.block
+    }
+
+    /// The pages of slots: address and length.
+    fn pages(&self, slots: PathSlots) -> (usize, usize) {
+        let begin = (self.block + 8 * slots.first as usize) & !(PAGE - 1);
+        let end = (self.block + 8 * (slots.first + slots.number) as usize).next_multiple_of(PAGE);
+        (begin, end - begin)
+    }
+
+    /// Takes the right to write to pages away, or gives it back.
+    fn protect(&self, (begin, length): (usize, usize), write: bool) -> bool {
+        let rights = if write {
+            libc::PROT_READ | libc::PROT_WRITE
+        } else {
+            libc::PROT_READ
+        };
+        // SAFETY: pages of the block's mapping, which is never given back; a write to them that is refused
+        // comes to our handler.
+        unsafe { libc::mprotect(begin as *mut libc::c_void, length, rights) == 0 }
+    }
+
+    /// All of the block may be written to.
+    pub fn give_back(&self, length: usize) {
+        self.protect((self.block, length), true);
+    }
+
+    /// A method's counts.
+    fn sums(&self, slots: PathSlots) -> Sums {
+        let counts = (0..u64::from(slots.number)).map(|path| {
+            // SAFETY: inside of the block, which can be read at any time.
+            let count =
+                unsafe { &*(self.block as *const AtomicU64).add(slots.first as usize + path as usize) };
+            (path, count.load(Ordering::Relaxed))
+        });
+        counts.fold(Sums::default(), |sums, (path, count)| Sums {
+            counts: sums.counts.wrapping_add(count),
+            weighted: sums.weighted.wrapping_add(path.wrapping_mul(count)),
+        })
+    }
+
+    /// Forgets what waited before all waiting ended.
+    fn renew(&self, all: &NextWrite) {
+        let era = all.era.load(Ordering::SeqCst);
+        if self.era.swap(era, Ordering::Relaxed) != era {
+            for entry in &self.entries {
+                entry.ticket.store(0, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Ends the wait of an entry. The rights to its pages stay as they are.
+    fn end(&self, all: &NextWrite, entry: &Entry, outcome: Outcome) {
+        if let Some(ticket) = entry.ticket() {
+            entry.ticket.store(0, Ordering::Relaxed);
+            all.answers.put(Answer { ticket, outcome });
+        }
+    }
+
+    /// Ends the wait of an entry and gives its pages back where nobody else waits for them.
+    fn drop_entry(&self, all: &NextWrite, entry: &Entry, outcome: Outcome) {
+        let pages = self.pages(entry.slots());
+        self.end(all, entry, outcome);
+        self.open_pages(pages);
+    }
+
+    /// Entries whose pages are protected and that share one with these.
+    fn overlapping(&self, (begin, length): (usize, usize)) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(move |entry| {
+            let (other, its_length) = self.pages(entry.slots());
+            entry.ticket().is_some()
+                && !entry.blind.load(Ordering::Relaxed)
+                && other < begin + length
+                && begin < other + its_length
+        })
+    }
+
+    /// A tick, with this stack; `outermost`: the method of its last frame, if there was room for all. What waits blindly is looked at, and what cannot be answered any more is given up.
+    pub fn look(&self, all: &NextWrite, frames: &[RawFrame], outermost: Option<usize>) {
+        self.renew(all);
+        for entry in self.entries.iter().filter(|entry| entry.ticket().is_some()) {
+            let slots = entry.slots();
+            let counted = entry
+                .blind
+                .load(Ordering::Relaxed)
+                .then(|| self.sums(slots).since(entry.sums()));
+            if let Some(counted) = counted.flatten() {
+                let path = counted.and_then(|path| u32::try_from(path).ok());
+                let path = path.filter(|&path| path < slots.number);
+                self.end(
+                    all,
+                    entry,
+                    path.map_or(Outcome::Missed, |path| Outcome::Slot(slots.first + path)),
+                );
+                continue;
+            }
+            // The JVM does not say that it could not walk to the end.
+            let is_whole = outermost == Some(entry.outermost.load(Ordering::Relaxed));
+            if is_whole && self.is_left(all, entry, frames) {
+                self.drop_entry(all, entry, Outcome::Gone);
+            }
+        }
+    }
+
+    /// Has the activation of an entry been left, by this stack?
+    fn is_left(&self, all: &NextWrite, entry: &Entry, frames: &[RawFrame]) -> bool {
+        let height = entry.height.load(Ordering::Relaxed) as usize;
+        let there = frames.len().checked_sub(height + 1).map(|at| frames[at].method);
+        // A version of a method that was replaced has another id, or none.
+        there.is_none_or(|there| {
+            there != entry.method.load(Ordering::Relaxed) && all.targets.get(there).is_some()
+        })
+    }
+
+    /// Waits for the next path end of an activation, whose method has these slots: the number of the wait, if
+    /// there is room.
+    pub fn add(&self, all: &NextWrite, activation: Activation, slots: PathSlots) -> Option<u64> {
+        let Activation {
+            method,
+            outermost,
+            height,
+            sp,
+        } = activation;
+        let is_same = |entry: &&Entry| {
+            entry.ticket().is_some()
+                && entry.slots() == slots
+                && entry.height.load(Ordering::Relaxed) == height
+        };
+        if let Some(entry) = self.entries.iter().find(is_same) {
+            entry.sp.fetch_max(sp, Ordering::Relaxed);
+            return entry.ticket();
+        }
+        let free = self.entries.iter().find(|entry| entry.ticket().is_none())?;
+        let ticket = all.tickets.fetch_add(1, Ordering::Relaxed);
+        free.method.store(method, Ordering::Relaxed);
+        free.outermost.store(outermost, Ordering::Relaxed);
+        free.height.store(height, Ordering::Relaxed);
+        free.sp.store(sp, Ordering::Relaxed);
+        free.first.store(slots.first, Ordering::Relaxed);
+        free.number.store(slots.number, Ordering::Relaxed);
+        free.foreign.store(0, Ordering::Relaxed);
+        free.blind.store(false, Ordering::Relaxed);
+        if !self.protect(self.pages(slots), false) {
+            return None;
+        }
+        free.ticket.store(ticket, Ordering::Relaxed);
+        Some(ticket)
+    }
+
+    /// A store to an address in the block was refused: answers those who waited for it and lets it through.
+    /// `deepest`: frames of the method that counts are not below this address. `perform` does the store while
+    /// the page stays protected, and says whether it could. In the handler of the fault.
+    pub fn on_write(&self, all: &NextWrite, address: usize, deepest: usize, perform: impl FnOnce() -> bool) {
+        self.renew(all);
+        let page = address & !(PAGE - 1);
+        let slot = (address - self.block) / 8;
+        for entry in self.overlapping((page, PAGE)) {
+            let is_nested = deepest < entry.sp.load(Ordering::Relaxed);
+            if contains(entry.slots(), slot) && !is_nested {
+                self.drop_entry(all, entry, Outcome::Slot(slot as u32));
+            } else if entry.foreign.fetch_add(1, Ordering::Relaxed) >= MAX_FOREIGN {
+                self.go_blind(entry);
+            }
+        }
+        if self.overlapping((page, PAGE)).next().is_some() && perform() {
+            return;
+        }
+        // Nobody waits any more, or the store has to be done by the thread itself.
+        for entry in self.overlapping((page, PAGE)) {
+            self.go_blind(entry);
+        }
+        self.protect((page, PAGE), true);
+    }
+
+    /// Lets all stores through; the counts are compared at ticks. Pages that others wait for stay protected.
+    fn go_blind(&self, entry: &Entry) {
+        let slots = entry.slots();
+        let Sums { counts, weighted } = self.sums(slots);
+        entry.counts.store(counts, Ordering::Relaxed);
+        entry.weighted.store(weighted, Ordering::Relaxed);
+        entry.blind.store(true, Ordering::Relaxed);
+        self.open_pages(self.pages(slots));
+    }
+
+    /// Gives pages back where nobody waits for them.
+    fn open_pages(&self, pages: (usize, usize)) {
+        self.protect(pages, true);
+        for other in self.overlapping(pages) {
+            self.protect(self.pages(other.slots()), false);
+        }
+    }
+
+    /// Gives up all that waits.
+    pub fn clear(&self, all: &NextWrite) {
+        self.renew(all);
+        for entry in self.entries.iter().filter(|entry| entry.ticket().is_some()) {
+            self.protect(self.pages(entry.slots()), true);
+            self.end(all, entry, Outcome::Dropped);
+        }
+    }
+}
