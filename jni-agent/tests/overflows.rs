@@ -113,8 +113,7 @@ fn run(home: &Path, dir: &Path, options: &str, [millis, threads]: [usize; 2]) ->
 
 /// Samples of a run's profile, and those of them that have a stack.
 fn samples(dir: &Path) -> [u64; 2] {
-    let bytes = std::fs::read(dir.join("out.trodden")).expect("a profile");
-    let profile = Profile::from_bytes(&bytes).expect("a profile that can be read");
+    let profile = Profile::load(dir.join("out.trodden")).expect("a profile");
     let cpu = profile.cpu.expect("CPU samples");
     let failed: u64 = cpu.failed.iter().map(|failure| failure.time.samples).sum();
     let all = cpu.total().samples;
