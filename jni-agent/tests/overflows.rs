@@ -141,17 +141,22 @@ fn no_walk_ends_the_jvm() {
             let caught = out
                 .strip_prefix("caught ")
                 .and_then(|n| n.trim_end().parse::<u64>().ok());
-            assert!(output.status.success() && caught.is_some_and(|n| n > 0), "{what}");
+            assert!(output.status.success(), "{what}");
+            let caught = caught.unwrap_or_else(|| panic!("{what}"));
             let [all, walked] = samples(dir.path());
-            let of_run = [caught.unwrap_or(0), signals as u64, all, walked];
+            let of_run = [caught, signals as u64, all, walked];
             sums.iter_mut().zip(of_run).for_each(|(sum, one)| *sum += one);
+            if (round + 1) % 100 == 0 || round + 1 == runs {
+                let [caught, signals, all, walked] = sums;
+                println!(
+                    "{}: {} runs of {millis} ms ended well: {caught} overflows or exceptions, {signals} \
+                     signals, {all} samples, {walked} of them with a stack",
+                    home.display(),
+                    round + 1
+                );
+            }
         }
-        let [caught, signals, all, walked] = sums;
-        println!(
-            "{}: {runs} runs of {millis} ms ended well: {caught} overflows or exceptions, {signals} signals, {all} samples, {walked} of them with a stack",
-            home.display()
-        );
-        // Few signals find a JVM that has just started, but of all runs some do.
-        assert!(walked > 0, "no sample has a stack");
+        // A short run may end within its first descent, but not all do.
+        assert!(sums.iter().all(|&sum| sum > 0), "{sums:?}");
     }
 }
