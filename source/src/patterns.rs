@@ -72,11 +72,15 @@ impl PatternSwitch {
         })
     }
 
+    /// Returns true for the number of `null` where that cannot be.
+    pub fn is_impossible(&self, key: i32) -> bool {
+        key == -1 && !self.over_objects
+    }
+
     /// A case: `Circle c when c.r() > 3`, `Pair(Circle a, Circle b)`, `null`.
     pub fn label(&self, known: &Known, key: i32, target: Option<usize>) -> Option<String> {
         if key == -1 {
-            // Parts of records may be no objects.
-            return self.over_objects.then(|| "null".to_owned());
+            return Some("null".to_owned());
         }
         let (text, class) = self.types.get(&key)?;
         let Some(target) = target.filter(|_| !class.is_empty()) else {

@@ -59,6 +59,8 @@ pub struct Tap {
     walker: Walker,
     /// Where the walker may be asked. Without it only where the thread was interrupted.
     code: Option<CodeCache>,
+    /// The shim's methods whose results all probes of a compiled method share.
+    shared: Vec<usize>,
     vm: Vm,
     signal: c_int,
     clocks: Clocks,
@@ -91,6 +93,7 @@ pub fn install(vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Result<&'static Tap, Unava
     let tap = Box::leak(Box::new(Tap {
         walker,
         code,
+        shared: shared(jni),
         vm,
         signal: free_signal().ok_or(Unavailable::NoSignal)?,
         clocks: Clocks::new().map_err(Unavailable::Timers)?,
@@ -123,6 +126,21 @@ pub fn install(vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Result<&'static Tap, Unava
         0 => Ok(tap),
         _ => Err(Unavailable::Timers(std::io::Error::last_os_error())),
     }
+}
+
+/// The methods that find a thread's counters. The compiler does so once for all probes that it inlines, and its
+/// debug data name any of them, in whichever method that is.
+fn shared(jni: Jni<'_>) -> Vec<usize> {
+    let methods = [
+        (c"java/lang/Trodden", c"counters", c"(I)J"),
+        (c"java/lang/TroddenThreads", c"block", c"()J"),
+    ];
+    let id = |(class, name, descriptor)| {
+        let class = jni.find_class(class).ok()?;
+        let method = jni.static_method(class, name, descriptor).ok()?;
+        Some(method.address())
+    };
+    methods.into_iter().filter_map(id).collect()
 }
 
 /// A real-time signal that nobody handles.
@@ -321,7 +339,7 @@ impl Tap {
     fn walk(&self, env: *mut JNIEnv, context: *mut c_void, frames: *mut RawFrame, most: c_int) -> Stack {
         // SAFETY: `context` is that of the interruption, which nobody else uses meanwhile.
         let mut place = unsafe { Place::of(context) };
-        let ask = |context: *mut c_void| {
+        let ask_for = |context: *mut c_void, most: c_int| {
             let mut trace = CallTrace {
                 env,
                 count: THREAD_EXIT,
@@ -331,6 +349,7 @@ impl Tap {
             unsafe { (self.walker)(&raw mut trace, most, context) };
             trace.count
         };
+        let ask = |context: *mut c_void| ask_for(context, most);
         let Some((code, registers)) = self.code.as_ref().zip(place.registers()) else {
             return Stack {
                 count: ask(context),
@@ -344,6 +363,31 @@ impl Tap {
             Err(Unsafe::Deoptimizing) => DEOPTIMIZATION,
             Err(Unsafe::CallerUnknown) => NOT_WALKABLE_JAVA,
         };
+        if count > 0 && start == Ok(Start::Registers) && self.is_shared(frames) {
+            for back in (1..=BACK).map(|steps| steps * STRIDE) {
+                let before = Registers {
+                    pc: registers.pc.wrapping_sub(back),
+                    ..registers
+                };
+                if !code.is_same_method(registers.pc, before.pc) {
+                    break;
+                }
+                let mut innermost = 0;
+                place.at(before, |context| innermost = ask_for(context, 1));
+                if innermost > 0 && !self.is_shared(frames) {
+                    let mut again = 0;
+                    place.at(before, |context| again = ask(context));
+                    if again > 0 {
+                        count = again;
+                        break;
+                    }
+                }
+            }
+            // Nothing was found: as it was.
+            if self.is_shared(frames) {
+                count = ask(context);
+            }
+        }
         let is_refused = [UNKNOWN_JAVA, NOT_WALKABLE_JAVA].contains(&count);
         let mut alone = code.is_alone_in(registers.pc, OURS);
         if is_refused || (count > 0 && alone.is_none() && start == Ok(Start::Registers)) {
@@ -368,6 +412,13 @@ impl Tap {
             count,
             in_call: start == Ok(Start::LastCall) || alone == Some(true),
         }
+    }
+
+    /// Is the innermost of these frames in code that several probes share? There is at least one.
+    fn is_shared(&self, frames: *const RawFrame) -> bool {
+        // SAFETY: the walker has written the first one, of the calling handler's own slot.
+        let innermost = unsafe { (*frames).method };
+        self.shared.contains(&innermost)
     }
 
     /// CPU time that samples have taken so far, in nanoseconds.
@@ -403,6 +454,10 @@ impl Tap {
     }
 }
 
+/// Bytes from one look to the one before, behind code that probes share.
+const STRIDE: usize = 8;
+/// Looks at most: as far as the increments of a loop's paths reach.
+const BACK: usize = 16;
 /// Its number for a place in its code that belongs to no method.
 const UNKNOWN_JAVA: c_int = -5;
 /// Its number for a frame that it cannot leave.
