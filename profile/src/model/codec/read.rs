@@ -27,7 +27,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     check_sum(bytes, at)?;
     let mut profile = Profile::default();
     let mut seen_run = false;
-    let mut shapes = Shapes::default();
+    let mut equal = Equal::default();
     let mut readers: Vec<Box<dyn SectionReader>> = KINDS.iter().map(|kind| kind.reader()).collect();
     loop {
         let frame = Frame::at(bytes, at)?;
@@ -45,7 +45,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
             CLASSES => {
                 while !decoder.is_at_end() {
                     let mut class = frame.record(&mut decoder, class, validate::class)?;
-                    shapes.share(&mut class);
+                    equal.share(&mut class);
                     profile.classes.push(class);
                 }
             }
@@ -110,12 +110,12 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
 
 /// Graphs and numberings that were read, each once: a program has many methods of one shape.
 #[derive(Default)]
-struct Shapes {
+struct Equal {
     graphs: HashSet<SimpleGraph>,
     dags: HashSet<PathDag>,
 }
 
-impl Shapes {
+impl Equal {
     /// Gives the methods of a class the memory of those that are equal.
     fn share(&mut self, class: &mut ClassProfile) {
         for method in &mut Arc::make_mut(&mut class.map).methods {
