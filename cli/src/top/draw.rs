@@ -317,15 +317,14 @@ fn numbers(path: &OnePath, rate_of_path: Option<f64>) -> Line<'static> {
 
 /// A method's name, without what there is no room for: its package, then its class.
 fn name_within(name: &str, width: usize) -> &str {
-    let mut shown = name;
+    let fits = |name: &&str| name.chars().count() <= width;
     // Parameters have packages, too.
-    while shown.chars().count() > width
-        && let Some((before, after)) = shown.split_once('.')
-        && !before.contains('(')
-    {
-        shown = after;
-    }
-    shown
+    let end = name.find('(').unwrap_or(name.len());
+    let points = name[..end].rmatch_indices('.').map(|(at, _)| at);
+    let mut cut: Vec<&str> = points.take(2).map(|at| &name[at + 1..]).collect();
+    let method = cut.first().copied().unwrap_or(name);
+    cut.reverse();
+    std::iter::once(name).chain(cut).find(fits).unwrap_or(method)
 }
 
 /// The name, without its package if there is no room.

@@ -434,9 +434,9 @@ fn nothing_is_cut_at_sixty_columns() {
     model.press(Key::Open);
     let shown = screen_of(60, &mut model);
     for part in [
-        "  65.0 %  locks.Net$ConditionObject.poll",
-        "from locks.Selector$ConditionObject.select ←",
-        "locks.Thread$ConditionObject.run",
+        "  65.0 %  Net$ConditionObject.poll",
+        "from Selector$ConditionObject.select ←",
+        "Thread$ConditionObject.run",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
