@@ -131,8 +131,8 @@ pub fn install(vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Result<&'static Tap, Unava
     }
 }
 
-/// The methods that find a thread's counters. The compiler does so once for all probes that it inlines, and its
-/// debug data name any of them, in whichever method that is.
+/// The methods that find a thread's counters. The compiler does so once for all probes that it inlines, and
+/// its debug data name any of them, in whichever method that is.
 const SHARED: [(&CStr, &CStr, &CStr); 2] = [
     (c"java/lang/Trodden", c"counters", c"(I)J"),
     (c"java/lang/TroddenThreads", c"block", c"()J"),
@@ -415,8 +415,8 @@ impl Tap {
         }
     }
 
-    /// The nearest place on one side of the interruption, in the same compiled method, where the innermost frame is
-    /// not in code that several probes share; and the method that it belongs to.
+    /// The nearest place on one side of the interruption, in the same compiled method, where the innermost
+    /// frame is not in code that several probes share; and the method that it belongs to.
     fn beside(
         &self,
         code: &CodeCache,
@@ -443,7 +443,8 @@ impl Tap {
         None
     }
 
-    /// The method that code belongs to: the one that the probe's methods among the innermost frames are inlined in.
+    /// The method that code belongs to: the one that the probe's methods among the innermost frames are
+    /// inlined in.
     fn owner(&self, frames: *const RawFrame, count: c_int) -> usize {
         // SAFETY: the walker has written so many, of the calling handler's own slot.
         let frames = unsafe { std::slice::from_raw_parts(frames, count.clamp(0, INNERMOST) as usize) };
@@ -454,7 +455,8 @@ impl Tap {
         frames.get(owner).map_or(0, |frame| frame.method)
     }
 
-    /// Is the innermost of these frames in code that several probes share? There is at least one.
+    /// Returns true if the innermost of these frames is in code that several probes share. There is at least
+    /// one.
     fn is_shared(&self, frames: *const RawFrame) -> bool {
         // SAFETY: the walker has written the first one, of the calling handler's own slot.
         let innermost = unsafe { (*frames).method };

@@ -209,7 +209,8 @@ impl CodeCache {
         }
     }
 
-    /// Are both addresses in the code of one compiled method, and none where deoptimised frames continue?
+    /// Returns true if both addresses are in the code of one compiled method, and the other one is not where
+    /// deoptimised frames continue.
     pub fn is_same_method(&self, one: usize, other: usize) -> bool {
         match (self.blob(one), self.blob(other)) {
             (Some(Blob::Compiled(method)), Some(Blob::Compiled(of_other))) => {
