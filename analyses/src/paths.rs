@@ -160,7 +160,12 @@ impl PathEdgeProfile {
         let out_edges = |range: &[u32]| record.edges[range[0] as usize..range[1] as usize].to_vec();
         Some(EdgeProfile {
             blocks: record.blocks.to_vec(),
-            edges: record.first_edge.windows(2).map(out_edges).collect(),
+            edges: record
+                .first_edge
+                .windows(2)
+                .map(out_edges)
+                .collect::<Vec<_>>()
+                .into(),
             unknown: 0,
         })
     }

@@ -36,6 +36,8 @@ public final class Overflows {
 
     private final Step[] steps = {new Plain(), new Final(), new Block()};
     private int passed;
+    /** Stacks that overflowed, or exceptions that passed many frames. */
+    private int caught;
     private long sum;
 
     synchronized int down(int n) {
@@ -81,6 +83,7 @@ public final class Overflows {
                 };
             } catch (StackOverflowError | IllegalArgumentException e) {
                 passed++;
+                caught++;
             }
         }
     }
@@ -89,6 +92,7 @@ public final class Overflows {
         long end = System.currentTimeMillis() + Integer.parseInt(arguments[0]);
         Thread[] all = new Thread[Integer.parseInt(arguments[1])];
         Overflows[] of = new Overflows[all.length];
+        int caught = 0;
         for (int i = 0; i < all.length; i++) {
             int first = i;
             of[i] = new Overflows();
@@ -97,10 +101,8 @@ public final class Overflows {
         }
         for (int i = 0; i < all.length; i++) {
             all[i].join();
-            if (of[i].passed == 0) {
-                System.out.println("nothing was caught");
-            }
+            caught += of[i].caught;
         }
-        System.out.println("done");
+        System.out.println("caught " + caught);
     }
 }

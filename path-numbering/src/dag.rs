@@ -5,6 +5,8 @@
 //! *into* it is an edge to its upper half, whose only way on is EXIT; its own out-edges belong to the lower
 //! half, which only the dummy edge from ENTRY (a [`PathStart`]) reaches.
 
+use std::sync::Arc;
+
 use crate::graph::{BlockId, EdgeRef, EdgeWeights, FlowGraph};
 use crate::rows::Rows;
 use crate::walk::DepthFirst;
@@ -32,7 +34,7 @@ pub enum StartKind {
 }
 
 /// A dummy edge from ENTRY.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PathStart {
     /// The kind of start.
     pub kind: StartKind,
@@ -82,9 +84,12 @@ pub enum NumberingError {
     },
 }
 
-/// The numbered acyclic graph ("P-DAG").
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PathDag {
+/// The numbered acyclic graph ("P-DAG"). Clones share their memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PathDag(Arc<Parts>);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Parts {
     end_cause: Vec<Option<EndCause>>,
     values: Rows<u64>,
     starts: Vec<PathStart>,
@@ -123,17 +128,17 @@ impl PathDag {
         let limit = options.limit.min(u64::MAX - 1);
         // Cuts are the exception: first see if there are too many paths at all.
         let mut dag = Self::number(graph, weights, options.smart, walk, end_cause, counting);
-        if dag.num_paths <= limit && counting.most <= limit {
+        if dag.0.num_paths <= limit && counting.most <= limit {
             return Ok(dag);
         }
         // The cap of a single block. The sum over all starts has to respect the limit too, so when it does
         // not, start again with a lower cap: each round only adds cuts.
         let mut cap = limit;
         loop {
-            let mut end_cause = dag.end_cause;
+            let mut end_cause = dag.0.end_cause.clone();
             add_cuts(graph, &walk.postorder, &mut end_cause, cap);
             dag = Self::number(graph, weights, options.smart, walk, end_cause, counting);
-            if dag.num_paths <= limit {
+            if dag.0.num_paths <= limit {
                 return Ok(dag);
             }
             if cap == 0 {
@@ -160,12 +165,12 @@ impl PathDag {
             .map(|s| s.value.saturating_add(s.paths))
             .max()
             .unwrap_or(0);
-        PathDag {
+        PathDag(Arc::new(Parts {
             end_cause,
             values,
             starts,
             num_paths,
-        }
+        }))
     }
 
     /// PEP figures 2 and 4. The walk's postorder lists each reachable block after everything its edges lead
@@ -248,27 +253,27 @@ impl PathDag {
         for &block in graph.extra_starts() {
             next = add(StartKind::Handler, block, arriving(block), next);
         }
-        PathDag {
+        PathDag(Arc::new(Parts {
             end_cause,
             values,
             starts,
             num_paths: next,
-        }
+        }))
     }
 
     /// Number of paths, N. Numbers run from 0 to N, exclusive, without a gap.
     pub fn num_paths(&self) -> u64 {
-        self.num_paths
+        self.0.num_paths
     }
 
     /// All path starts; the first one is the entry.
     pub fn starts(&self) -> &[PathStart] {
-        &self.starts
+        &self.0.starts
     }
 
     /// Why paths that arrive at `block` end there, if they do.
     pub fn end_cause(&self, block: BlockId) -> Option<EndCause> {
-        self.end_cause.get(block.index()).copied().flatten()
+        self.0.end_cause.get(block.index()).copied().flatten()
     }
 
     /// Value of an edge: what following it adds to the path register.
@@ -281,14 +286,15 @@ impl PathDag {
 
     /// Values of all out-edges of a block, in successor order.
     pub fn values(&self, block: BlockId) -> &[u64] {
-        self.values.get(block.index()).unwrap_or(&[])
+        self.0.values.get(block.index()).unwrap_or(&[])
     }
 
     /// The start a path takes when it begins in the lower half of `block` (a header or cut).
     pub fn restart(&self, block: BlockId) -> Option<&PathStart> {
         // Asked once per edge; most edges lead to blocks where no path ends.
         self.end_cause(block)?;
-        self.starts
+        self.0
+            .starts
             .iter()
             .find(|s| s.block == block && matches!(s.kind, StartKind::Header | StartKind::Cut))
     }

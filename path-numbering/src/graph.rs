@@ -1,5 +1,7 @@
 //! The flow graph that numbering works on.
 
+use std::sync::Arc;
+
 use crate::rows::Rows;
 
 /// Index of a basic block: dense, starting at 0.
@@ -65,8 +67,13 @@ pub trait FlowGraph {
 }
 
 /// A plain adjacency-list graph, for tests, tools and readers of stored path maps.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SimpleGraph {
+///
+/// Programs have many methods of one shape: clones share their memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SimpleGraph(Arc<Parts>);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Parts {
     entry: BlockId,
     successors: Rows<BlockId>,
     extra_starts: Vec<BlockId>,
@@ -93,41 +100,43 @@ impl SimpleGraph {
 
     /// A graph from a ready-made table of successors.
     pub fn from_rows(entry: BlockId, successors: Rows<BlockId>, extra_starts: Vec<BlockId>) -> Self {
-        SimpleGraph {
+        SimpleGraph(Arc::new(Parts {
             entry,
             successors,
             extra_starts,
-        }
+        }))
     }
 
     /// Adds extra path starts (exception handlers).
     pub fn with_extra_starts(mut self, starts: &[usize]) -> Self {
-        self.extra_starts.extend(starts.iter().map(|&s| BlockId::new(s)));
+        Arc::make_mut(&mut self.0)
+            .extra_starts
+            .extend(starts.iter().map(|&s| BlockId::new(s)));
         self
     }
 }
 
 impl FlowGraph for SimpleGraph {
     fn num_blocks(&self) -> usize {
-        self.successors.len()
+        self.0.successors.len()
     }
 
     fn entry(&self) -> BlockId {
-        self.entry
+        self.0.entry
     }
 
     #[inline]
     fn successors(&self, block: BlockId) -> &[BlockId] {
-        &self.successors[block.index()]
+        &self.0.successors[block.index()]
     }
 
     #[inline]
     fn first_edge(&self, block: BlockId) -> usize {
-        self.successors.first(block.index())
+        self.0.successors.first(block.index())
     }
 
     fn extra_starts(&self) -> &[BlockId] {
-        &self.extra_starts
+        &self.0.extra_starts
     }
 }
 

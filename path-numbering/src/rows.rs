@@ -3,7 +3,7 @@
 use std::ops::{Index, IndexMut};
 
 /// One row per block (of edges, values, …), all in one piece of memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rows<T> {
     /// Where each row begins in `items`, and where the last one ends.
     first: Vec<u32>,
@@ -63,6 +63,19 @@ impl<T> Rows<T> {
         self.items.get(self.first[row] as usize..to as usize)
     }
 
+    /// A row to change, if there is one of that number.
+    pub fn get_mut(&mut self, row: usize) -> Option<&mut [T]> {
+        let to = *self.first.get(row + 1)?;
+        self.items.get_mut(self.first[row] as usize..to as usize)
+    }
+
+    /// All rows.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[T]> + Clone {
+        self.first
+            .windows(2)
+            .map(|ends| &self.items[ends[0] as usize..ends[1] as usize])
+    }
+
     /// Position of a row's first item among all items.
     ///
     /// # Panics
@@ -78,7 +91,7 @@ impl<T> Rows<T> {
     }
 
     /// Rows of these lengths, filled with default values.
-    pub(crate) fn zeroed(rows: usize, len: impl Fn(usize) -> usize) -> Self
+    pub fn zeroed(rows: usize, len: impl Fn(usize) -> usize) -> Self
     where
         T: Clone + Default,
     {

@@ -36,12 +36,8 @@ fn number(first: bool, second: bool) -> u64 {
     };
     let wanted = [label(first), label(second)];
     let steps = |n| {
-        map.describe(n)
-            .unwrap()
-            .steps
-            .into_iter()
-            .map(|s| s.label)
-            .collect::<Vec<_>>()
+        let path = map.dag.regenerate(&map.graph, n).unwrap();
+        map.steps(&path.edges).map(|s| s.label).collect::<Vec<_>>()
     };
     (0..4).find(|&n| steps(n) == wanted).unwrap()
 }
@@ -237,7 +233,7 @@ fn slow_path_accuracy(profile: &Profile, estimate: &Profile, threshold: f64) -> 
         let counts = &p.classes[0].counts[0].paths;
         counts
             .iter()
-            .map(|(&n, &c)| (n, map.describe(n).unwrap().branches() * c))
+            .map(|(&n, &c)| (n, map.describe(n).unwrap().branches * c))
             .collect()
     };
     let (actual, guessed) = (flows(profile), flows(estimate));

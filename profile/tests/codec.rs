@@ -14,7 +14,7 @@ fn describe_everything(profile: &Profile) -> usize {
     for class in &profile.classes {
         for (map, counts) in class.map.methods.iter().zip(&class.counts) {
             for number in counts.paths.keys().copied().chain(0..map.num_paths().min(50)) {
-                steps += map.describe(number).map_or(0, |d| d.steps.len());
+                steps += map.describe(number).map_or(0, |d| d.branches as usize);
             }
             steps += trodden_profile::EdgeProfile::of(map, counts).branches(map).len();
         }

@@ -4,10 +4,17 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
-use trodden_numbering::{BlockId, EdgeWeights, SimpleGraph};
+use trodden_numbering::{BlockId, EdgeWeights, Path, SimpleGraph};
 use trodden_profile::{
-    BlockShape, MergeError, MethodShape, Observation, PathDescription, Profile, RunInfo, Skipped, merge,
+    BlockShape, MergeError, MethodMap, MethodShape, Observation, PathDescription, Profile, RunInfo, Skipped,
+    merge,
 };
+
+/// A path without its number: both outcomes of a decision may lead to one block, so its steps tell it, too.
+fn told(map: &MethodMap, path: &Path) -> String {
+    let steps: Vec<_> = map.steps(&path.edges).collect();
+    format!("{:?} {steps:?}", map.describe_path(path))
+}
 
 /// What a profile says, free of numbers: each described path with its count.
 fn described(profile: &Profile) -> Vec<(String, [u8; 32], String, String, u64)> {
@@ -15,7 +22,7 @@ fn described(profile: &Profile) -> Vec<(String, [u8; 32], String, String, u64)> 
     for class in &profile.classes {
         for (map, counts) in class.map.methods.iter().zip(&class.counts) {
             for (&number, &times) in &counts.paths {
-                let path = format!("{:?}", map.describe(number).unwrap());
+                let path = told(map, &map.dag.regenerate(&map.graph, number).unwrap());
                 all.push((
                     class.map.name.clone(),
                     class.map.sha256,
@@ -27,7 +34,7 @@ fn described(profile: &Profile) -> Vec<(String, [u8; 32], String, String, u64)> 
             for (&(block, number), &times) in &counts.partial {
                 let stopped = BlockId::new(block as usize);
                 let path = map.dag.regenerate_partial(&map.graph, number, stopped).unwrap();
-                let path = format!("{:?}", map.describe_path(&path));
+                let path = told(map, &path);
                 all.push((
                     class.map.name.clone(),
                     class.map.sha256,
@@ -42,7 +49,10 @@ fn described(profile: &Profile) -> Vec<(String, [u8; 32], String, String, u64)> 
         let class = &profile.classes[class];
         let map = &class.map.methods[method];
         for (sequence, times) in forest.sequences() {
-            let paths: Vec<_> = sequence.iter().map(|&n| map.describe(n).unwrap()).collect();
+            let regenerated = sequence
+                .iter()
+                .map(|&n| map.dag.regenerate(&map.graph, n).unwrap());
+            let paths: Vec<_> = regenerated.map(|path| told(map, &path)).collect();
             all.push((
                 class.map.name.clone(),
                 class.map.sha256,

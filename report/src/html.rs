@@ -22,7 +22,7 @@ use crate::view::{Reasons, View};
 use crate::words::{self, thousands};
 use crate::{html_method, svg};
 use methods::Anchors;
-pub(crate) use parts::{bar, find, search};
+pub(crate) use parts::{bar, breakable, find, search};
 pub(crate) use routes::Routes;
 
 const STYLES: [&str; 5] = [
@@ -282,14 +282,14 @@ fn finding(finding: &Finding, anchors: &Anchors) -> Markup {
                     (None, None) => { b { (with_code(&finding.text)) } }
                 }
             }
-            p.note { (finding.evidence) }
+            p.note { (breakable(&finding.evidence)) }
         }
     }
 }
 
 /// Text in which backticks enclose code.
 fn with_code(text: &str) -> Markup {
-    html! { @for (at, part) in text.split('`').enumerate() { @if at % 2 == 1 { code { (part) } } @else { (part) } } }
+    html! { @for (at, part) in text.split('`').enumerate() { @if at % 2 == 1 { code { (breakable(part)) } } @else { (breakable(part)) } } }
 }
 
 fn guide(view: &View) -> Markup {

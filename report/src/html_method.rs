@@ -126,7 +126,7 @@ fn shares(view: &MethodView) -> String {
 
 /// `select`: the first is chosen when the page loads.
 fn path_rows(view: &MethodView, paths: &[PathView], select: bool) -> Markup {
-    let routes = Routes::of(paths, view.decisions());
+    let routes = Routes::of(paths, view.map, view.decisions());
     html! { @for (at, path) in paths.iter().enumerate() { (path_row(view, paths, path, &routes, at, select && at == 0)) } }
 }
 
@@ -191,7 +191,7 @@ pub(crate) fn route(view: &MethodView, path: &PathView) -> Markup {
     html! {
         div.route {
             span.end { (view.decisions().starts(view.map, d)) }
-            @for stop in &path.folded(view.decisions()) { (hop(view, stop, false)) }
+            @for stop in &path.folded(view.map, view.decisions()) { (hop(view, stop, false)) }
             span.arrow aria-hidden="true" { "→" }
             span.end { (view.decisions().ends(view.map, d)) }
         }

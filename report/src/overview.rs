@@ -104,11 +104,14 @@ fn causes(page: &mut Page, found: &[Finding], most: usize, lines: usize, width: 
     page.line("");
 }
 
-/// Facts that explain no time: a line each.
+/// Facts that explain no time: a line each, where the terminal is wide enough; the last words decide.
 fn asides(page: &Page, found: &[Finding], width: usize) -> Vec<String> {
     let asides = found.iter().filter(|finding| finding.aside).take(ASIDES);
     let mut lines: Vec<String> = asides
-        .map(|finding| page.styled(SOFT, &format!("  {}", cut(&finding.text, width - 2))))
+        .flat_map(|finding| {
+            let lines = wrap(&finding.text, width - 4).into_iter().enumerate();
+            lines.map(|(i, line)| page.styled(SOFT, &format!("{}{line}", if i == 0 { "  " } else { "    " })))
+        })
         .collect();
     if !lines.is_empty() {
         lines.insert(0, page.styled(TITLE, "Also"));

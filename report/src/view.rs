@@ -147,8 +147,6 @@ pub struct PathView {
     pub edges: Vec<EdgeRef>,
     first: BlockId,
     end: PathEnd,
-    /// The path as a sequence of line runs and decisions.
-    pub stops: Vec<Stop>,
     /// Its part of the method's time, if that has samples.
     pub time: Option<PathTime>,
 }
@@ -275,7 +273,20 @@ impl<'p> View<'p> {
             profile.conditions.get(&place).filter(|_| !bytecode)
         };
         let mut totals = [0u128; 4];
-        let mut methods = Vec::new();
+        let ran = |counts: &&MethodCounts| {
+            counts
+                .paths
+                .values()
+                .chain(counts.partial.values())
+                .any(|&n| n > 0)
+        };
+        let all = profile.classes.iter().flat_map(|class| &class.counts);
+        // There may be many, and they are large.
+        let mut methods = Vec::with_capacity(if pattern.is_none() {
+            all.filter(ran).count()
+        } else {
+            0
+        });
         let mut idle = Vec::new();
         for (position, class) in profile.classes.iter().enumerate() {
             for (index, map) in class.map.methods.iter().enumerate() {
@@ -284,10 +295,7 @@ impl<'p> View<'p> {
                     .and_then(|f| f.get(&(position, index)))
                     .filter(|f| !f.is_empty());
                 let chosen = pattern.is_none_or(|p| p.matches(&class.map.name, &map.name, &map.descriptor));
-                let counts = class
-                    .counts
-                    .get(index)
-                    .filter(|c| c.paths.values().chain(c.partial.values()).any(|&n| n > 0));
+                let counts = class.counts.get(index).filter(ran);
                 // A forest knows the plain profile: it is its first level.
                 let roots = match (counts, forest) {
                     (None, Some(forest)) => Some(MethodCounts {
@@ -761,11 +769,8 @@ impl PathView {
 
     pub(crate) fn new(map: &MethodMap, mut path: Path, number: u64, count: u64) -> Self {
         let mut description = map.describe_path(&path);
-        let flow = count.saturating_mul(description.branches());
-        let mut stops = stops(map, &path, &description);
+        let flow = count.saturating_mul(description.branches);
         // There are many: no room to spare.
-        stops.shrink_to_fit();
-        description.steps.shrink_to_fit();
         description.blocks.shrink_to_fit();
         path.edges.shrink_to_fit();
         PathView {
@@ -774,7 +779,6 @@ impl PathView {
             flow,
             share: 0.0,
             share_of_method: 0.0,
-            stops,
             time: None,
             description,
             edges: path.edges,
@@ -794,16 +798,16 @@ impl PathView {
         path_key(graph, &path)
     }
 
-    /// The edges by which it left branches and switches, in the order of its description's steps.
+    /// The edges by which it left branches and switches, in the order of its steps.
     pub(crate) fn decided<'e>(&'e self, map: &'e MethodMap) -> impl Iterator<Item = EdgeRef> + 'e {
-        decided(map, &self.edges)
+        map.decided(&self.edges)
     }
 
-    /// Its stops without the decisions that the compiler made on its own.
-    pub fn folded(&self, decisions: &Decisions) -> Vec<Stop> {
+    /// The path as a sequence of line runs and decisions, without those that the compiler made on its own.
+    pub fn folded(&self, map: &MethodMap, decisions: &Decisions) -> Vec<Stop> {
         let mut stops: Vec<Stop> = Vec::new();
         let mut open = false;
-        for stop in &self.stops {
+        for stop in self.stops(map) {
             let made = stop
                 .edge
                 .is_some_and(|edge| decisions.made(edge.from.index()).is_some());
@@ -813,13 +817,53 @@ impl PathView {
             match stops.last_mut().filter(joins) {
                 Some(last) => {
                     last.to = last.to.max(stop.to);
-                    (last.decision, last.edge) = (stop.decision.clone(), stop.edge);
+                    (last.decision, last.edge) = (stop.decision, stop.edge);
                 }
-                None => stops.push(stop.clone()),
+                None => stops.push(stop),
             }
             open = made;
             if let Some(last) = stops.last_mut().filter(|_| made) {
                 (last.decision, last.edge) = (None, None);
+            }
+        }
+        stops
+    }
+
+    /// Its lines in the order they ran, ascending neighbours joined, broken at each decision.
+    fn stops(&self, map: &MethodMap) -> Vec<Stop> {
+        let mut stops: Vec<Stop> = Vec::new();
+        let mut open = false;
+        for (position, id) in self.description.blocks.iter().enumerate() {
+            let block = &map.blocks[id.index()];
+            let mut lines = block_lines(map, block.start, block.end);
+            let bytecode = lines.is_empty();
+            if bytecode {
+                lines.push(block.start);
+            }
+            for line in lines {
+                match stops.last_mut() {
+                    Some(last)
+                        if open && !bytecode && !last.bytecode && (last.to..=last.to + 1).contains(&line) =>
+                    {
+                        last.to = line;
+                    }
+                    _ => stops.push(Stop {
+                        from: line,
+                        to: line,
+                        bytecode,
+                        decision: None,
+                        edge: None,
+                    }),
+                }
+                open = true;
+            }
+            let edge = self.edges.get(position);
+            if let (BlockExit::Branch | BlockExit::Switch, Some(edge), Some(last)) =
+                (block.exit, edge, stops.last_mut())
+            {
+                last.decision = block.labels.get(edge.index as usize).cloned();
+                last.edge = Some(*edge);
+                open = false;
             }
         }
         stops
@@ -833,55 +877,6 @@ impl PathView {
         lines.dedup();
         lines
     }
-}
-
-/// The edges of a path by which it left branches and switches, in the order of its description's steps.
-pub(crate) fn decided<'e>(map: &'e MethodMap, edges: &'e [EdgeRef]) -> impl Iterator<Item = EdgeRef> + 'e {
-    let decides = |edge: &&EdgeRef| {
-        let exit = map.blocks[edge.from.index()].exit;
-        matches!(exit, BlockExit::Branch | BlockExit::Switch)
-    };
-    edges.iter().filter(decides).copied()
-}
-
-/// The path's lines in the order they ran, ascending neighbours joined, broken at each decision.
-fn stops(map: &MethodMap, path: &Path, description: &PathDescription) -> Vec<Stop> {
-    let mut stops: Vec<Stop> = Vec::new();
-    let mut open = false;
-    for (position, id) in description.blocks.iter().enumerate() {
-        let block = &map.blocks[id.index()];
-        let mut lines = block_lines(map, block.start, block.end);
-        let bytecode = lines.is_empty();
-        if bytecode {
-            lines.push(block.start);
-        }
-        for line in lines {
-            match stops.last_mut() {
-                Some(last)
-                    if open && !bytecode && !last.bytecode && (last.to..=last.to + 1).contains(&line) =>
-                {
-                    last.to = line;
-                }
-                _ => stops.push(Stop {
-                    from: line,
-                    to: line,
-                    bytecode,
-                    decision: None,
-                    edge: None,
-                }),
-            }
-            open = true;
-        }
-        let edge = path.edges.get(position);
-        if let (BlockExit::Branch | BlockExit::Switch, Some(edge), Some(last)) =
-            (block.exit, edge, stops.last_mut())
-        {
-            last.decision = block.labels.get(edge.index as usize).cloned();
-            last.edge = Some(*edge);
-            open = false;
-        }
-    }
-    stops
 }
 
 /// Lines of a piece of bytecode in bytecode order, immediate repetitions dropped.

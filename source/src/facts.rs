@@ -5,7 +5,7 @@ use trodden_profile::BlockExit;
 
 use crate::bootstrap::Bootstrap;
 use crate::expression::{Id, Name, Node};
-use crate::interpret::store_slot;
+use crate::interpret::{Relation, store_slot};
 use crate::known::Known;
 
 impl<'a> Known<'_, 'a> {
@@ -14,6 +14,21 @@ impl<'a> Known<'_, 'a> {
         let all = 0..self.map.blocks.len();
         all.filter(|&from| self.successors(from).any(|to| to == block))
             .collect()
+    }
+
+    /// Where a block leads that asks whether a constant is zero. No compiler keeps a condition of the source that
+    /// is constant, but javac asks so whether a part of a pattern fits that fits always.
+    pub fn decided(&self, block: usize) -> Option<usize> {
+        let test = self.test(block).filter(|test| test.right.is_none())?;
+        let Node::Int(value) = self.node(test.left) else {
+            return None;
+        };
+        let (jump, next) = self.flow.targets(block);
+        match test.relation {
+            Relation::Equal => Some(if value == 0 { jump } else { next }),
+            Relation::NotEqual => Some(if value == 0 { next } else { jump }),
+            _ => None,
+        }
     }
 
     /// Blocks where handlers of everything begin.

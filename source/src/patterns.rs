@@ -3,6 +3,7 @@
 //! the call site is asked again from the next number on: a jump back that is no loop of the source.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use trodden_classfile::class::Class;
 use trodden_classfile::decode;
@@ -28,6 +29,8 @@ pub struct PatternSwitch {
     types: BTreeMap<i32, (String, Vec<u8>)>,
     /// The value that is switched over, if it is known.
     pub subject: Option<Id>,
+    /// Not over a part of a record that is a number.
+    over_objects: bool,
     /// Blocks that jump back to it.
     restarts: Vec<usize>,
     /// Blocks from which these are reached.
@@ -44,6 +47,7 @@ impl PatternSwitch {
             return None;
         };
         let types = types(known, index)?;
+        let (.., descriptor) = known.class.pool.dynamic(index)?;
         let before = known.predecessors(block).into_iter();
         let restarts: Vec<usize> = before
             .filter(|&from| from > block && known.map.blocks[from].exit == BlockExit::Goto)
@@ -62,9 +66,15 @@ impl PatternSwitch {
                 block,
                 known.interpreted.arena.list(arguments).first().copied(),
             ),
+            over_objects: matches!(descriptor.get(1), Some(b'L' | b'[')),
             restarts,
             undecided,
         })
+    }
+
+    /// Returns true for the number of `null` where that cannot be.
+    pub fn is_impossible(&self, key: i32) -> bool {
+        key == -1 && !self.over_objects
     }
 
     /// A case: `Circle c when c.r() > 3`, `Pair(Circle a, Circle b)`, `null`.
@@ -122,8 +132,8 @@ impl PatternSwitch {
                 continue;
             };
             let (jump, next) = known.flow.targets(at);
-            let pattern =
-                matches!(known.node(test.left), Node::InstanceOf(of, _) if !self.is_named(known, of));
+            let pattern = known.decided(at).is_some()
+                || matches!(known.node(test.left), Node::InstanceOf(of, _) if !self.is_named(known, of));
             let (fits, holds) = match (self.fails(known, jump), self.fails(known, next)) {
                 (true, false) => (next, false),
                 (false, true) => (jump, true),
@@ -201,7 +211,11 @@ fn bound(known: &Known, block: usize) -> Option<String> {
         } else {
             1
         };
-    if !listing.has(start, &[op::ALOAD]) || !listing.has(store, &[op::ASTORE]) {
+    let is_any = |position, opcodes: RangeInclusive<u8>| {
+        let there = listing.get(position);
+        there.is_some_and(|instruction| opcodes.contains(&instruction.opcode))
+    };
+    if !is_any(start, op::ILOAD..=op::ALOAD) || !is_any(store, op::ISTORE..=op::ASTORE) {
         return None;
     }
     match known
@@ -297,14 +311,25 @@ fn types(known: &Known, index: u16) -> Option<BTreeMap<i32, (String, Vec<u8>)>> 
             Some(Constant::String(name)) if enums => (decode(name).into_owned(), Vec::new()),
             Some(Constant::String(text)) => (string(&decode(text)), Vec::new()),
             Some(Constant::Integer(number)) => (number.to_string(), Vec::new()),
-            _ => match enum_constant(known.class, argument) {
-                Some(text) => (text, Vec::new()),
-                None => continue,
+            _ => match primitive(known.class, argument) {
+                Some((name, descriptor)) => (name, descriptor.to_vec()),
+                None => match enum_constant(known.class, argument) {
+                    Some(text) => (text, Vec::new()),
+                    None => continue,
+                },
             },
         };
         types.insert(position as i32, entry);
     }
     Some(types)
+}
+
+/// A type of numbers, where the class file describes one: its name in the source, and its descriptor.
+fn primitive<'a>(class: &Class<'a>, index: u16) -> Option<(String, &'a [u8])> {
+    let (bootstrap, descriptor, _) = class.pool.dynamic(index)?;
+    let bootstrap = Bootstrap::read(class, bootstrap)?;
+    let is = bootstrap.is(b"java/lang/invoke/ConstantBootstraps", b"primitiveClass");
+    is.then(|| (type_of(descriptor), descriptor))
 }
 
 /// `Color.RED`, where the class file describes a constant of an enum: by the name of the class, which is

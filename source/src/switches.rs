@@ -46,6 +46,11 @@ fn outcome(known: &Known, label: &EdgeLabel, labels: Option<&Table>, target: Opt
     };
     let mut words = Vec::new();
     for key in keys {
+        if let Some(Table::Patterns(patterns)) = labels
+            && patterns.is_impossible(*key)
+        {
+            continue;
+        }
         let word = match labels {
             Some(table) => match table.label(known, *key, target) {
                 Some(word) => word,

@@ -5,6 +5,9 @@ public class Shapes {
     record Circle(int r) implements Shape {}
     record Square(int side) implements Shape {}
     record Pair(Shape a, Shape b) implements Shape {}
+    sealed interface Figure permits Disc, Box {}
+    record Disc(int r) implements Figure {}
+    record Box(int w, long h) implements Figure {}
     enum Color { RED, GREEN, BLUE }
 
     static int area(Shape s) {
@@ -57,6 +60,16 @@ public class Shapes {
         };
     }
 
+    // Parts that are numbers fit always.
+    static long size(Figure f) {
+        return switch (f) {
+            case Disc(int r) when r > 1 -> r;
+            case Disc d -> 0;
+            case Box(int w, long h) when w == h -> w;
+            case Box(int w, long h) -> w * h;
+        };
+    }
+
     public static void main(String[] args) {
         int sum = 0;
         for (int i = 0; i < 50; i++) {
@@ -64,6 +77,8 @@ public class Shapes {
                 sum += area(s);
             for (Object o : new Object[] {null, i, "", "y", Color.BLUE, Color.RED, new int[0], 1.5})
                 sum += kind(o).length() + mixed(o);
+            for (Figure f : List.of(new Disc(i % 3), new Box(i % 2, 1), new Box(1, 1)))
+                sum += (int) size(f);
             for (Color c : Color.values()) sum += color(c);
             for (String s : List.of("a", "b", "cc", "d")) sum += strings(s);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use trodden_profile::{BlockExit, EdgeLabel, EndKind, MethodMap, PathDescription, Profile};
+use trodden_profile::{BlockExit, EdgeLabel, EndKind, MethodMap, PathDescription, Profile, Step};
 
 use crate::profile::methods;
 use crate::{Error, Result};
@@ -211,7 +211,7 @@ fn label_text(label: &EdgeLabel) -> String {
 }
 
 /// A path in the words of the expectations.
-pub fn path_text(path: &PathDescription) -> String {
+pub fn path_text(path: &PathDescription, steps: impl Iterator<Item = Step>) -> String {
     use trodden_numbering::StartKind;
     let line = |place: trodden_profile::Place| place.line.map_or("?".to_owned(), |line| line.to_string());
     let mut words = vec![match path.start_kind {
@@ -220,11 +220,7 @@ pub fn path_text(path: &PathDescription) -> String {
         StartKind::Handler => format!("handler@{}", line(path.start)),
         StartKind::Cut => format!("cut@{}", line(path.start)),
     }];
-    words.extend(
-        path.steps
-            .iter()
-            .map(|s| format!("{}:{}", line(s.at), label_text(&s.label))),
-    );
+    words.extend(steps.map(|s| format!("{}:{}", line(s.at), label_text(&s.label))));
     words.push("->".to_owned());
     words.push(format!("{}@{}", end_text(path.end_kind), line(path.end)));
     words.join(" ")
@@ -279,11 +275,12 @@ pub fn check(expectations: &[Expectation], profile: &Profile) -> Result<Vec<Stri
     for (id, map, counts) in methods(profile) {
         all_decisions.extend(decisions(map, counts)?);
         for (&number, &count) in counts.iter().filter(|&(_, &count)| count > 0) {
-            let path = map.describe(number)?;
+            let regenerated = map.dag.regenerate(&map.graph, number)?;
+            let path = map.describe_path(&regenerated);
             *paths
                 .entry(id.name.clone())
                 .or_default()
-                .entry(path_text(&path))
+                .entry(path_text(&path, map.steps(&regenerated.edges)))
                 .or_default() += count;
             *ends
                 .entry((id.name.clone(), end_text(path.end_kind)))

@@ -20,6 +20,8 @@ const HELP_OPENED: [&str; 2] = [
 ];
 /// Below this width the table has fewer columns.
 const NARROW: usize = 80;
+/// Columns of what stands in front of a path.
+const NUMBERS: usize = 36;
 const EXPLAINED: &str = "\
 ↑ ↓ j k        move; page keys, Home and End as well
 Enter          open a method, or elsewhere: the methods that
@@ -217,15 +219,19 @@ fn without_rows(table: &Table, width: usize) -> Vec<Line<'static>> {
         .map(|line| Line::raw(line).dim())
         .collect();
     for method in &table.elsewhere {
-        let note = if method.has_probes { "  no path ended" } else { "" };
+        let title = name_within(&method.title, width.saturating_sub(10));
         lines.push(Line::from(vec![
             Piece::styled(format!("{:>8}  ", percent(Some(method.share))), HOT),
-            Piece::raw(method.title.clone()),
-            Piece::raw(note).dim(),
+            Piece::raw(title.to_owned()),
         ]));
+        if method.has_probes {
+            lines.push(Line::raw(format!("{:>10}no path ended", "")).dim());
+        }
         for (callers, share) in &method.from {
-            let text = format!("{} from {callers}", percent(Some(*share)));
-            let rows = wrapped(&text, width.saturating_sub(12)).into_iter();
+            let room = width.saturating_sub(12);
+            let callers: Vec<&str> = callers.split(' ').map(|name| name_within(name, room)).collect();
+            let text = format!("{} from {}", percent(Some(*share)), callers.join(" "));
+            let rows = wrapped(&text, room).into_iter();
             lines.extend(rows.map(|line| Line::styled(format!("            {line}"), WAY)));
         }
     }
@@ -233,7 +239,8 @@ fn without_rows(table: &Table, width: usize) -> Vec<Line<'static>> {
 }
 
 fn method(opened: &Opened, width: usize) -> Vec<Line<'static>> {
-    let mut lines: Vec<Line> = vec![Line::raw(opened.title.clone()).bold()];
+    let title = wrapped(&opened.title, width).into_iter();
+    let mut lines: Vec<Line> = title.map(|line| Line::raw(line).bold()).collect();
     let Some(row) = &opened.row else {
         lines.push(Line::raw("did not run in this time"));
         return lines;
@@ -252,14 +259,31 @@ fn method(opened: &Opened, width: usize) -> Vec<Line<'static>> {
         );
         lines.push(Line::raw(text).dim());
     }
-    lines.push(Line::raw(format!("{:>8} {:<11}{:>14}  path", "time", "", "executions/s")).dim());
+    let from_to = |path: &OnePath| {
+        let what = if path.prefix { ", cut short" } else { "" };
+        format!("{}{what}", path.from_to)
+    };
+    // Below the numbers where there is no room beside them.
+    let longest = opened
+        .method
+        .paths
+        .iter()
+        .map(|path| from_to(path).chars().count());
+    let beside = longest.max().unwrap_or(0) + NUMBERS <= width;
+    let heading = if beside { "  path" } else { "" };
+    lines.push(Line::raw(format!("{:>8} {:<11}{:>14}{heading}", "time", "", "executions/s")).dim());
     let all: u64 = opened.method.paths.iter().map(|path| path.count).sum();
     for path in &opened.method.paths {
         let part = row.executions.filter(|_| all > 0);
-        lines.push(numbers(
-            path,
-            part.map(|rate| rate * path.count as f64 / all as f64),
-        ));
+        let mut row = numbers(path, part.map(|rate| rate * path.count as f64 / all as f64));
+        if beside {
+            row.push_span(Piece::raw(format!("  {}", from_to(path))).dim());
+            lines.push(row);
+        } else {
+            lines.push(row);
+            let rows = wrapped(&from_to(path), width.saturating_sub(11)).into_iter();
+            lines.extend(rows.map(|line| Line::raw(format!("          {line}")).dim()));
+        }
         for line in wrapped(&path.way, width.saturating_sub(11)) {
             lines.push(Line::from(Piece::styled(format!("          {line}"), WAY)));
         }
@@ -285,18 +309,28 @@ fn numbers(path: &OnePath, rate_of_path: Option<f64>) -> Line<'static> {
         }
         None => ("–".to_owned(), String::new()),
     };
-    let what = if path.prefix { ", cut short" } else { "" };
     Line::from(vec![
         Piece::styled(format!("{share:>8} "), HOT),
         Piece::raw(format!("{range:<11}{:>14}", rate(rate_of_path))),
-        Piece::raw(format!("  {}{what}", path.from_to)).dim(),
     ])
+}
+
+/// A method's name, without what there is no room for: its package, then its class.
+fn name_within(name: &str, width: usize) -> &str {
+    let fits = |name: &&str| name.chars().count() <= width;
+    // Parameters have packages, too.
+    let end = name.find('(').unwrap_or(name.len());
+    let points = name[..end].rmatch_indices('.').map(|(at, _)| at);
+    let mut cut: Vec<&str> = points.take(2).map(|at| &name[at + 1..]).collect();
+    let method = cut.first().copied().unwrap_or(name);
+    cut.reverse();
+    std::iter::once(name).chain(cut).find(fits).unwrap_or(method)
 }
 
 /// The name, without its package if there is no room.
 fn fitting(row: &Row, width: usize) -> &str {
     if row.title.chars().count() > width {
-        &row.short
+        name_within(&row.short, width)
     } else {
         &row.title
     }

@@ -410,12 +410,46 @@ fn time_elsewhere_is_opened() {
         for part in [
             "65.0 %  jdk.Net.poll",
             "from jdk.Selector.select ←",
-            "acme.Shop.loops  no path ended",
+            "acme.Shop.loops\n          no path ended",
         ] {
             assert!(shown.contains(part), "{shown}");
         }
         model.press(Key::Back);
     }
+}
+
+/// The last words of a name or a path decide.
+#[test]
+fn nothing_is_cut_at_sixty_columns() {
+    let mut profile = Arc::unwrap_or_clone(server());
+    let cpu = profile.cpu.as_mut().unwrap();
+    let mut frames = cpu.frames.clone();
+    let rows = cpu.tree.rows();
+    for frame in frames.iter_mut().filter(|frame| frame.class.starts_with("jdk/")) {
+        frame.class = format!("java/util/concurrent/locks/{}$ConditionObject", &frame.class[4..]);
+    }
+    cpu.set_stacks(std::mem::take(&mut frames), &rows);
+    let mut model = Model::new(1, "Server", Vec::new());
+    model.see(Snapshot::new(Arc::new(profile), None));
+    model.press(Key::Open);
+    let shown = screen_of(60, &mut model);
+    for part in [
+        "  65.0 %  Net$ConditionObject.poll",
+        "from Selector$ConditionObject.select ←",
+        "Thread$ConditionObject.run",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    model.press(Key::Back);
+    model.press(Key::Down);
+    model.press(Key::Open);
+    let shown = screen_of(60, &mut model);
+    let way = shown.split_once("from method entry").expect("a path").1;
+    let way = way.split_once(" to ").expect("its end").1;
+    assert!(
+        way.trim_start().starts_with("return"),
+        "the end of a path is not whole: {shown}"
+    );
 }
 
 #[test]

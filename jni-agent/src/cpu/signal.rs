@@ -7,7 +7,7 @@
 //! The signal is a real-time one, none that has a meaning of its own: SIGPROF belongs to whoever profiles
 //! beside us, maybe later (other profilers, the JVM's own sampler from 25 on).
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr::null_mut;
@@ -61,6 +61,10 @@ pub struct Tap {
     walker: Walker,
     /// Where the walker may be asked. Without it only where the thread was interrupted.
     code: Option<CodeCache>,
+    /// The shim's methods whose results all probes of a compiled method share.
+    shared: Vec<usize>,
+    /// These, and those that call them.
+    probe: Vec<usize>,
     vm: Vm,
     signal: c_int,
     clocks: Clocks,
@@ -95,6 +99,8 @@ pub fn install(vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Result<&'static Tap, Unava
     let tap = Box::leak(Box::new(Tap {
         walker,
         code,
+        shared: ids(jni, &SHARED),
+        probe: ids(jni, SHARED.iter().chain(&COUNT)),
         vm,
         signal: free_signal().ok_or(Unavailable::NoSignal)?,
         clocks: Clocks::new().map_err(Unavailable::Timers)?,
@@ -128,6 +134,30 @@ pub fn install(vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Result<&'static Tap, Unava
         0 => Ok(tap),
         _ => Err(Unavailable::Timers(std::io::Error::last_os_error())),
     }
+}
+
+/// The methods that find a thread's counters. The compiler does so once for all probes that it inlines, and
+/// its debug data name any of them, in whichever method that is.
+const SHARED: [(&CStr, &CStr, &CStr); 2] = [
+    (c"java/lang/Trodden", c"counters", c"(I)J"),
+    (c"java/lang/TroddenThreads", c"block", c"()J"),
+];
+/// The methods of probes that count.
+const COUNT: [(&CStr, &CStr, &CStr); 2] = [
+    (c"java/lang/Trodden", c"count", c"(JI)V"),
+    (c"java/lang/Trodden", c"count", c"(II)V"),
+];
+
+fn ids<'m>(
+    jni: Jni<'_>,
+    methods: impl IntoIterator<Item = &'m (&'m CStr, &'m CStr, &'m CStr)>,
+) -> Vec<usize> {
+    let id = |(class, name, descriptor): &(&CStr, &CStr, &CStr)| {
+        let class = jni.find_class(class).ok()?;
+        let method = jni.static_method(class, name, descriptor).ok()?;
+        Some(method.address())
+    };
+    methods.into_iter().filter_map(id).collect()
 }
 
 /// A real-time signal that nobody handles.
@@ -360,7 +390,7 @@ impl Tap {
     fn walk(&self, env: *mut JNIEnv, context: *mut c_void, frames: *mut RawFrame, most: c_int) -> Stack {
         // SAFETY: `context` is that of the interruption, which nobody else uses meanwhile.
         let mut place = unsafe { Place::of(context) };
-        let ask = |context: *mut c_void| {
+        let ask_for = |context: *mut c_void, most: c_int| {
             let mut trace = CallTrace {
                 env,
                 count: THREAD_EXIT,
@@ -370,6 +400,7 @@ impl Tap {
             unsafe { (self.walker)(&raw mut trace, most, context) };
             trace.count
         };
+        let ask = |context: *mut c_void| ask_for(context, most);
         let Some((code, registers)) = self.code.as_ref().zip(place.registers()) else {
             return Stack {
                 count: ask(context),
@@ -384,6 +415,20 @@ impl Tap {
             Err(Unsafe::Deoptimizing) => DEOPTIMIZATION,
             Err(Unsafe::CallerUnknown) => NOT_WALKABLE_JAVA,
         };
+        if count > 0 && start == Ok(Start::Registers) && self.is_shared(frames) {
+            let named = self.owner(frames, count);
+            let before = self.beside(code, &mut place, -STRIDE, &ask_for, frames);
+            let behind = self.beside(code, &mut place, STRIDE, &ask_for, frames);
+            let mut again = 0;
+            if let (Some((before, owner)), Some((_, other))) = (before, behind)
+                && owner == other
+                && owner != named
+            {
+                place.at(before, |context| again = ask(context));
+            }
+            // Else as it was.
+            count = if again > 0 { again } else { ask(context) };
+        }
         let is_refused = [UNKNOWN_JAVA, NOT_WALKABLE_JAVA].contains(&count);
         let mut alone = code.is_alone_in(registers.pc, OURS);
         if is_refused || (count > 0 && alone.is_none() && start == Ok(Start::Registers)) {
@@ -409,6 +454,54 @@ impl Tap {
             in_call: start == Ok(Start::LastCall) || alone == Some(true),
             waits: Waits::default(),
         }
+    }
+
+    /// The nearest place on one side of the interruption, in the same compiled method, where the innermost
+    /// frame is not in code that several probes share; and the method that it belongs to.
+    fn beside(
+        &self,
+        code: &CodeCache,
+        place: &mut Place,
+        stride: isize,
+        ask_for: &impl Fn(*mut c_void, c_int) -> c_int,
+        frames: *mut RawFrame,
+    ) -> Option<(Registers, usize)> {
+        let registers = place.registers()?;
+        for looks in 1..=LOOKS {
+            let beside = Registers {
+                pc: registers.pc.wrapping_add_signed(looks * stride),
+                ..registers
+            };
+            if !code.is_same_method(registers.pc, beside.pc) {
+                return None;
+            }
+            let mut count = 0;
+            place.at(beside, |context| count = ask_for(context, INNERMOST));
+            if count > 0 && !self.is_shared(frames) {
+                return Some((beside, self.owner(frames, count)));
+            }
+        }
+        None
+    }
+
+    /// The method that code belongs to: the one that the probe's methods among the innermost frames are
+    /// inlined in.
+    fn owner(&self, frames: *const RawFrame, count: c_int) -> usize {
+        // SAFETY: the walker has written so many, of the calling handler's own slot.
+        let frames = unsafe { std::slice::from_raw_parts(frames, count.clamp(0, INNERMOST) as usize) };
+        let of_probe = frames
+            .iter()
+            .rposition(|frame| self.probe.contains(&frame.method));
+        let owner = of_probe.map_or(0, |at| at + 1);
+        frames.get(owner).map_or(0, |frame| frame.method)
+    }
+
+    /// Returns true if the innermost of these frames is in code that several probes share. There is at least
+    /// one.
+    fn is_shared(&self, frames: *const RawFrame) -> bool {
+        // SAFETY: the walker has written the first one, of the calling handler's own slot.
+        let innermost = unsafe { (*frames).method };
+        self.shared.contains(&innermost)
     }
 
     /// CPU time that samples have taken so far, in nanoseconds.
@@ -444,6 +537,12 @@ impl Tap {
     }
 }
 
+/// Bytes from one look to the next, beside code that probes share.
+const STRIDE: isize = 8;
+/// Looks at most on a side: as far as the increments of a loop's paths reach.
+const LOOKS: isize = 16;
+/// Frames of a look: those of a probe, and the method that it is inlined in.
+const INNERMOST: c_int = 6;
 /// Its number for a place in its code that belongs to no method.
 const UNKNOWN_JAVA: c_int = -5;
 /// Its number for a frame that it cannot leave.

@@ -214,6 +214,17 @@ impl CodeCache {
         self.library.clone()
     }
 
+    /// Returns true if both addresses are in the code of one compiled method, and the other one is not where
+    /// deoptimised frames continue.
+    pub fn is_same_method(&self, one: usize, other: usize) -> bool {
+        match (self.blob(one), self.blob(other)) {
+            (Some(Blob::Compiled(method)), Some(Blob::Compiled(of_other))) => {
+                method == of_other && !self.is_deoptimized(method, other)
+            }
+            _ => false,
+        }
+    }
+
     /// Does an address belong to one method alone, which is interpreted, or was compiled for itself and is of
     /// a class whose name begins like one of these? `None` if that cannot be said, as the address is in
     /// neither. The method must be on the stack of the calling thread.

@@ -66,6 +66,13 @@ impl ClassRef {
 #[derive(Clone, Copy)]
 pub struct StaticMethod(jmethodID);
 
+impl StaticMethod {
+    /// Its `jmethodID`, to compare frames with.
+    pub fn address(self) -> usize {
+        self.0 as usize
+    }
+}
+
 // SAFETY: method ids may be used from any thread while their class is loaded.
 unsafe impl Send for StaticMethod {}
 // SAFETY: as above.

@@ -20,7 +20,7 @@ fn check(bytes: &[u8]) {
                 .chain(0..map.num_paths().min(64))
             {
                 if let Ok(path) = map.describe(number) {
-                    assert_eq!(Ok(path.branches()), map.branches_on(number));
+                    assert_eq!(Ok(path.branches), map.branches_on(number));
                 }
             }
             let _ = EdgeProfile::of(map, counts).branches(map);

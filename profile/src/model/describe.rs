@@ -1,6 +1,6 @@
 //! From path number to what the path did, in bytecode indices and source lines.
 
-use trodden_numbering::{BlockId, EndCause, FlowGraph, Path, PathEnd, RegenerateError, StartKind};
+use trodden_numbering::{BlockId, EdgeRef, EndCause, FlowGraph, Path, PathEnd, RegenerateError, StartKind};
 
 use crate::model::map::{BlockExit, EdgeLabel, MethodMap};
 
@@ -44,21 +44,14 @@ pub struct PathDescription {
     pub start_kind: StartKind,
     /// Where it starts.
     pub start: Place,
-    /// Its decisions, in order.
-    pub steps: Vec<Step>,
+    /// The path's length in branches, PEP 6.3's `b_p`: as many as [steps](MethodMap::steps).
+    pub branches: u64,
     /// The blocks it ran through, in order.
     pub blocks: Vec<BlockId>,
     /// What kind of end.
     pub end_kind: EndKind,
     /// Where it ends: the block arrived at, or the leaving instruction.
     pub end: Place,
-}
-
-impl PathDescription {
-    /// The path's length in branches, PEP 6.3's `b_p`.
-    pub fn branches(&self) -> u64 {
-        self.steps.len() as u64
-    }
 }
 
 impl MethodMap {
@@ -75,22 +68,14 @@ impl MethodMap {
     /// # Errors
     /// If the number names no path, or the map is damaged.
     pub fn describe(&self, number: u64) -> Result<PathDescription, RegenerateError> {
-        Ok(self.describe_path(&self.dag.regenerate(&self.graph, number)?))
+        let path = self.dag.regenerate(&self.graph, number)?;
+        Ok(self.describe_path(&path))
     }
 
     /// Describes a regenerated path of this method, whole or partial.
     pub fn describe_path(&self, path: &Path) -> PathDescription {
         let place = |bci: u32| self.place(bci);
         let block = |id: BlockId| &self.blocks[id.index()];
-        let steps = path
-            .edges
-            .iter()
-            .filter(|e| matches!(block(e.from).exit, BlockExit::Branch | BlockExit::Switch))
-            .map(|e| Step {
-                at: place(block(e.from).last),
-                label: block(e.from).labels[e.index as usize].clone(),
-            })
-            .collect();
         let (end_kind, end) = match path.end {
             PathEnd::At(b, EndCause::Header) => (EndKind::Header, place(block(b).start)),
             PathEnd::At(b, EndCause::Cut) => (EndKind::Cut, place(block(b).start)),
@@ -101,7 +86,7 @@ impl MethodMap {
         PathDescription {
             start_kind: path.start,
             start: place(block(path.first).start),
-            steps,
+            branches: self.decided(&path.edges).count() as u64,
             blocks: path.blocks(&self.graph),
             end_kind,
             end,
@@ -114,9 +99,27 @@ impl MethodMap {
     /// If the number names no path.
     pub fn branches_on(&self, number: u64) -> Result<u64, RegenerateError> {
         let path = self.dag.regenerate(&self.graph, number)?;
-        let decides =
-            |b: BlockId| matches!(self.blocks[b.index()].exit, BlockExit::Branch | BlockExit::Switch);
-        Ok(path.edges.iter().filter(|e| decides(e.from)).count() as u64)
+        Ok(self.decided(&path.edges).count() as u64)
+    }
+
+    /// Those of a path's edges by which it left conditional branches and switches.
+    pub fn decided<'e>(&'e self, edges: &'e [EdgeRef]) -> impl Iterator<Item = EdgeRef> + 'e {
+        let decides = |edge: &&EdgeRef| {
+            let exit = self.blocks[edge.from.index()].exit;
+            matches!(exit, BlockExit::Branch | BlockExit::Switch)
+        };
+        edges.iter().filter(decides).copied()
+    }
+
+    /// The decisions of a path with these edges, in order.
+    pub fn steps<'e>(&'e self, edges: &'e [EdgeRef]) -> impl Iterator<Item = Step> + 'e {
+        self.decided(edges).map(|edge| {
+            let block = &self.blocks[edge.from.index()];
+            Step {
+                at: self.place(block.last),
+                label: block.labels[edge.index as usize].clone(),
+            }
+        })
     }
 
     /// Number of blocks (convenience over the graph).

@@ -1,6 +1,6 @@
 //! Edge profile from path counts (PEP sections 3.3 and 4.3).
 
-use trodden_numbering::{BlockId, EdgeRef, Path, PathEnd};
+use trodden_numbering::{BlockId, EdgeRef, Path, PathEnd, Rows};
 
 use crate::model::counts::MethodCounts;
 use crate::model::describe::Place;
@@ -12,7 +12,7 @@ pub struct EdgeProfile {
     /// Per block: how often its body was run.
     pub blocks: Vec<u64>,
     /// Per block and out-edge, in successor order: how often it was followed.
-    pub edges: Vec<Vec<u64>>,
+    pub edges: Rows<u64>,
     /// Counts whose number names no path of the map: they are in no other sum.
     pub unknown: u64,
 }
@@ -54,7 +54,7 @@ impl EdgeProfile {
     pub fn new(map: &MethodMap) -> Self {
         EdgeProfile {
             blocks: vec![0; map.blocks.len()],
-            edges: map.blocks.iter().map(|b| vec![0; b.labels.len()]).collect(),
+            edges: Rows::zeroed(map.blocks.len(), |block| map.blocks[block].labels.len()),
             unknown: 0,
         }
     }
@@ -93,7 +93,7 @@ impl EdgeProfile {
 
     /// Per block and out-edge how often it was followed, as numbers from which edges are weighted.
     pub fn frequencies(&self) -> Vec<Vec<f64>> {
-        let row = |row: &Vec<u64>| row.iter().map(|&times| times as f64).collect();
+        let row = |row: &[u64]| row.iter().map(|&times| times as f64).collect();
         self.edges.iter().map(row).collect()
     }
 

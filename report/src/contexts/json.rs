@@ -101,19 +101,20 @@ struct Step {
 
 fn along(view: &ContextsView, at: usize) -> Option<Along> {
     let (from, caller, path) = view.path_to_call(at)?;
-    let path = caller.describe_path(&path);
-    let (start, _) = view.decisions(from).kinds(caller, &path);
-    let steps = path.steps.iter().map(|step| Step {
+    let steps = caller.steps(&path.edges).map(|step| Step {
         bci: step.at.bci,
         line: step.at.line,
         branch: words::decision(&step.label),
     });
+    let steps = steps.collect();
+    let path = caller.describe_path(&path);
+    let (start, _) = view.decisions(from).kinds(caller, &path);
     Some(Along {
         register: view.nodes()[at].prefix?,
         start,
         bci: path.start.bci,
         line: path.start.line,
-        steps: steps.collect(),
+        steps,
     })
 }
 

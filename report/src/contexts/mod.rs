@@ -17,7 +17,6 @@ use trodden_profile::{
 use crate::decisions::{Decision, Decisions};
 use crate::pattern::MethodPattern;
 use crate::source::below;
-use crate::view::decided;
 use crate::words;
 use time::ContextTimes;
 
@@ -171,7 +170,7 @@ impl<'p> ContextsView<'p> {
         let description = caller.describe_path(&path);
         let is_later = description.start_kind != StartKind::Entry;
         let start = is_later.then(|| decisions.starts(caller, &description));
-        let edges = decided(caller, &path.edges);
+        let edges = caller.decided(&path.edges);
         let own = edges.filter(|edge| decisions.made(edge.from.index()).is_none());
         let steps = own.map(|edge| {
             let place = words::place_of(caller, caller.blocks[edge.from.index()].last);

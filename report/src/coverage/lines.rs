@@ -201,11 +201,11 @@ impl MethodCoverage {
     /// Its branches, in the order of their blocks.
     pub fn branches(&self) -> Vec<BranchCoverage> {
         let map = self.map();
-        let all = map.blocks.iter().zip(&self.edges.edges).enumerate();
+        let all = map.blocks.iter().zip(self.edges.edges.iter()).enumerate();
         let decides = all.filter(|(_, (block, outcomes))| {
             matches!(block.exit, BlockExit::Branch | BlockExit::Switch) && outcomes.len() > 1
         });
-        let branch = |(block, outcomes): (usize, &Vec<u64>)| {
+        let branch = |(block, outcomes): (usize, &[u64])| {
             let targets = map.graph.successors(BlockId::new(block)).iter();
             // That no case fits is no outcome where the source lists all cases.
             let of_source = targets
@@ -223,7 +223,7 @@ impl MethodCoverage {
             }
         };
         let mut own = Vec::new();
-        let mut copies: BTreeMap<u32, Vec<&Vec<u64>>> = BTreeMap::new();
+        let mut copies: BTreeMap<u32, Vec<&[u64]>> = BTreeMap::new();
         let mut compared = BTreeSet::new();
         for &block in &self.made.hashes {
             own.extend(self.string_switch(block, &mut compared));

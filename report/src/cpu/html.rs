@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::flame::{self, Data};
 use super::{CpuView, text, title};
-use crate::html::{bar, embed, find};
+use crate::html::{bar, breakable, embed, find};
 use crate::view::View;
 use crate::words::{TIME_WITH_CALLEES, percent, seconds, thousands};
 
@@ -30,7 +30,7 @@ pub(super) fn section(cpu: Option<&CpuView>, view: &View, top: usize) -> Markup 
                     } }
                     tbody { @for (frame, time) in own.take(top) { tr {
                         @let (own, total) = (cpu.share(time.all.own), cpu.share(time.all.total));
-                        td.name data-value=(title(frame)) { code { (title(frame)) } }
+                        td.name data-value=(title(frame)) { code { (breakable(&title(frame))) } }
                         td.num data-value=(own) { (bar(own)) span { (percent(own)) } }
                         td.num data-value=(total) { (percent(total)) }
                         td.num data-value=(time.all.own.ns) { (seconds(time.all.own.ns)) }

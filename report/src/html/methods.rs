@@ -7,8 +7,8 @@ use maud::{Markup, html};
 use serde::Serialize;
 use trodden_profile::{CpuFrame, CpuFrameKind, CpuTime, PlaceTime};
 
-use super::bar;
 use super::embed::{self, Exact};
+use super::{bar, breakable};
 use crate::section::Extent;
 use crate::view::{MethodView, View};
 use crate::words::{self, dotted, percent, thousands};
@@ -273,7 +273,7 @@ fn reason(frame: &CpuFrame, left_out: Option<&str>) -> String {
 fn row(view: &View, method: &MethodView, link: &str) -> Markup {
     html! {
         tr {
-            td.name { a href=(link) { span.package { (dotted(method.class)) "." } wbr; b { (method.signature()) } } }
+            td.name { a href=(link) { span.package { (breakable(&dotted(method.class))) "." } wbr; b { (breakable(&method.signature())) } } }
             @if view.times.is_some() {
                 @let [near, total] = time_shares(method);
                 td.num { (bar(near)) span { (percent(near)) } }

@@ -24,7 +24,55 @@ fn search_field(id: &str, label: &str, hint: &str) -> Markup {
     }
 }
 
+/// Text whose long names can be broken where their parts meet: `a.b.Outer$Inner.method(`, not within a word.
+pub(crate) fn breakable(text: &str) -> Markup {
+    /// Names up to this length fit everywhere.
+    const SHORT: usize = 24;
+    html! {
+        @for word in text.split_inclusive(' ') {
+            @if word.chars().count() <= SHORT { (word) } @else {
+                @for (at, part) in parts(word).iter().enumerate() { @if at > 0 { wbr; } (part) }
+            }
+        }
+    }
+}
+
+/// The parts of a name: each but the last ends with a point, a `$` or an opening parenthesis.
+fn parts(name: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for (at, c) in name.char_indices().filter(|(_, c)| matches!(c, '.' | '$' | '(')) {
+        let to = at + c.len_utf8();
+        // Not in front of `)`, and not within a number.
+        if name[to..].starts_with(|next: char| next.is_alphabetic() || next == '_') {
+            parts.push(&name[from..to]);
+            from = to;
+        }
+    }
+    parts.push(&name[from..]);
+    parts
+}
+
 /// A bar for a share from 0 to 1; the number stands beside it, so it is hidden from screen readers.
 pub(crate) fn bar(share: f64) -> Markup {
     html! { span.bar aria-hidden="true" { i style={ "width:" (format!("{:.2}%", share.clamp(0.0, 1.0) * 100.0)) } {} } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_break_where_parts_meet() {
+        let found = |text: &str| breakable(text).into_string();
+        assert_eq!(found("a.B.c() takes 98.4 %"), "a.B.c() takes 98.4 %");
+        assert_eq!(
+            found("in TypedScopeCreator$AbstractScopeBuilder.define(Node, long)"),
+            "in TypedScopeCreator$<wbr>AbstractScopeBuilder.<wbr>define(<wbr>Node, long)"
+        );
+        assert_eq!(
+            found("SyntacticScopeCreator.createScope()"),
+            "SyntacticScopeCreator.<wbr>createScope()"
+        );
+    }
 }

@@ -2,7 +2,7 @@
 //! decisions that the other did not take stand out.
 
 use trodden_numbering::StartKind;
-use trodden_profile::EndKind;
+use trodden_profile::{EndKind, MethodMap};
 
 use crate::decisions::Decisions;
 use crate::view::{PathView, Stop};
@@ -35,8 +35,8 @@ struct Route<'a> {
 
 impl Routes {
     /// Of the paths in the order in which they are shown.
-    pub fn of(paths: &[PathView], decisions: &Decisions) -> Self {
-        let stops: Vec<Vec<Stop>> = paths.iter().map(|path| path.folded(decisions)).collect();
+    pub fn of(paths: &[PathView], map: &MethodMap, decisions: &Decisions) -> Self {
+        let stops: Vec<Vec<Stop>> = paths.iter().map(|path| path.folded(map, decisions)).collect();
         let routes: Vec<Route> = paths
             .iter()
             .zip(&stops)

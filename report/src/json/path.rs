@@ -72,9 +72,8 @@ pub(crate) fn path(view: &PathView, map: &MethodMap, graph: Key, decisions: &Dec
         }),
         start: point(start_kind, d.start),
         end: point(end_kind, d.end),
-        steps: d
-            .steps
-            .iter()
+        steps: map
+            .steps(&view.edges)
             .zip(view.decided(map))
             .map(|(s, edge)| Step {
                 bci: s.at.bci,

@@ -56,10 +56,7 @@ pub(crate) fn within(text: &str, width: usize) -> String {
             // A name that is too long for any line; with escapes of styles it is left as it is.
             let mut rest = word;
             while used + visible(rest) > width && !rest.contains('\u{1b}') {
-                let cut = rest
-                    .char_indices()
-                    .nth(width - used)
-                    .map_or(rest.len(), |(at, _)| at);
+                let cut = cut_of(rest, width - used);
                 out.push_str(&rest[..cut]);
                 out.push('\n');
                 out.push_str(&" ".repeat(indent));
@@ -111,10 +108,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
         }
         let mut rest = word;
         while used + length > width {
-            let cut = rest
-                .char_indices()
-                .nth(width - used)
-                .map_or(rest.len(), |(at, _)| at);
+            let cut = cut_of(rest, width - used);
             if let Some(last) = lines.last_mut() {
                 last.push_str(&rest[..cut]);
             }
@@ -129,6 +123,14 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
         used += length;
     }
     lines
+}
+
+/// Where a word with more characters than there are columns is broken: behind a point, a `$` or a parenthesis if
+/// there is one in the second half, so that the parts of a name stay whole.
+fn cut_of(word: &str, columns: usize) -> usize {
+    let end = word.char_indices().nth(columns).map_or(word.len(), |(at, _)| at);
+    let joint = word[..end].rfind(['.', '$', '(']).map(|at| at + 1);
+    joint.filter(|at| at * 2 >= end && *at < end).unwrap_or(end)
 }
 
 /// Keeps the end of a long name: the method is worth more than the package.
@@ -151,6 +153,15 @@ mod tests {
         assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
         assert_eq!(wrap("a bcdef g", 3), ["a", "bcd", "ef", "g"]);
         assert_eq!(wrap("", 3), [""]);
+        // Parts of names stay whole.
+        assert_eq!(
+            wrap("in Outer$Inner.method() now", 14),
+            ["in", "Outer$Inner.", "method() now"]
+        );
+        assert_eq!(
+            wrap("in A.method(int,int) now", 12),
+            ["in", "A.method(", "int,int) now"]
+        );
         assert_eq!(wrap("ab 10 %", 5), ["ab", "10 %"]);
         assert_eq!(elide("a.b.C.m()", 5), "….m()");
         assert_eq!(within("  ab cd ef\ngh", 7), "  ab cd\n  ef\ngh\n");

@@ -97,7 +97,7 @@ pub(crate) fn stops(path: &PathView, map: &MethodMap, decisions: &Decisions) -> 
         }
         out
     };
-    let stops: Vec<String> = path.folded(decisions).iter().map(stop).collect();
+    let stops: Vec<String> = path.folded(map, decisions).iter().map(stop).collect();
     if stops.is_empty() {
         vec!["runs straight into the loop".to_owned()]
     } else {

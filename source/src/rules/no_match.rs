@@ -1,4 +1,5 @@
-//! The code for "no case fits" where the source lists all cases: it throws what no source throws.
+//! The code for "no case fits" where the source lists all cases, which throws what no source throws; and the
+//! question whether a part of a pattern fits that fits always.
 
 use super::Findings;
 use crate::expression::Node;
@@ -21,6 +22,15 @@ pub fn find(known: &Known, findings: &mut Findings) {
                 if known.test(from).is_some() {
                     findings.branch(from);
                 }
+            }
+        }
+        if let Some(always) = known.decided(block) {
+            findings.branch(block);
+            let mut ways = known.successors(block);
+            if let Some(never) = ways.find(|&way| way != always)
+                && known.predecessors(never) == [block]
+            {
+                findings.block(never);
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Bytes to profile.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::hash::Hash;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -25,6 +27,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     check_sum(bytes, at)?;
     let mut profile = Profile::default();
     let mut seen_run = false;
+    let mut equal = Equal::default();
     let mut readers: Vec<Box<dyn SectionReader>> = KINDS.iter().map(|kind| kind.reader()).collect();
     loop {
         let frame = Frame::at(bytes, at)?;
@@ -41,7 +44,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
             }
             CLASSES => {
                 while !decoder.is_at_end() {
-                    let class = frame.record(&mut decoder, class, validate::class)?;
+                    let mut class = frame.record(&mut decoder, class, validate::class)?;
+                    equal.share(&mut class);
                     profile.classes.push(class);
                 }
             }
@@ -102,6 +106,32 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
         });
     }
     Ok(profile)
+}
+
+/// Graphs and numberings that were read, each once: a program has many methods of one shape.
+#[derive(Default)]
+struct Equal {
+    graphs: HashSet<SimpleGraph>,
+    dags: HashSet<PathDag>,
+}
+
+impl Equal {
+    /// Gives the methods of a class the memory of those that are equal.
+    fn share(&mut self, class: &mut ClassProfile) {
+        for method in &mut Arc::make_mut(&mut class.map).methods {
+            once(&mut self.graphs, &mut method.graph);
+            once(&mut self.dags, &mut method.dag);
+        }
+    }
+}
+
+fn once<T: Clone + Eq + Hash>(known: &mut HashSet<T>, one: &mut T) {
+    match known.get(one) {
+        Some(equal) => *one = equal.clone(),
+        None => {
+            known.insert(one.clone());
+        }
+    }
 }
 
 fn truncated(bytes: &[u8], needed: usize, place: &str) -> ReadError {
