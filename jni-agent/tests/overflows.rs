@@ -3,15 +3,13 @@
 
 #![cfg(target_os = "linux")]
 
-mod common;
-
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use common::{agent, compile, jdks};
+use crate::common::{agent, compile, jdks};
 
 /// How often each JVM is run, if `TRODDEN_TEST_OVERFLOWS` does not say so.
 const RUNS: usize = 3;
