@@ -6,12 +6,13 @@ mod common;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use common::Method;
 use trodden_insight::coverage::{Coverage, CoverageError, CoverageOptions, KnownClass, Ratio, nearest};
 use trodden_numbering::FlowGraph;
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
 use trodden_profile::{ClassProfile, Covered, MethodCounts, MethodCovered, MethodMap, Profile};
 use trodden_report::coverage::{CoverageFormats, CoverageWriteError};
+
+use common::Method;
 
 /// Three choices in a row: eight paths.
 fn choices() -> Method {

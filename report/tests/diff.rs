@@ -4,11 +4,12 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Method, Random, class, run};
 use trodden_insight::diff::{Diff, DiffError, DiffOptions};
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
 use trodden_profile::Profile;
 use trodden_report::diff::{DiffFormats, DiffSources};
+
+use common::{Method, Random, class, run};
 
 fn options() -> DiffOptions {
     DiffOptions {

@@ -2,12 +2,13 @@
 
 mod common;
 
-use common::Random;
-use common::cpu::{frame, row, samples, shop, time};
 use serde_json::Value;
 use trodden_insight::diff::{Diff, DiffOptions};
 use trodden_profile::{CpuFrameKind, Profile};
 use trodden_report::diff::{DiffFormats, DiffSources};
+
+use common::Random;
+use common::cpu::{frame, row, samples, shop, time};
 
 fn diff(before: &Profile, after: &Profile) -> Diff {
     Diff::new(before, after, &DiffOptions::default()).unwrap()
