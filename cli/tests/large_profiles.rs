@@ -21,7 +21,7 @@ const CLASSES: usize = 50_000;
 /// Bytes of memory for a byte of the unpacked profile: a method with four paths has 200 of them, and names
 /// of its own.
 const TIMES: usize = 11;
-/// The same for a site of coverage, which speaks of the methods that did not run, too.
+/// As above, for a site of coverage, which has the methods that did not run, too.
 const TIMES_OF_SITE: usize = 14;
 
 /// A method of ten blocks: a loop around a choice, then a choice. Its four paths were counted.

@@ -94,7 +94,7 @@ fn storm(child: &mut Child) -> usize {
     signals
 }
 
-/// What a run printed, and how many signals it got.
+/// Output of a run, and the number of signals that it got.
 fn run(home: &Path, dir: &Path, options: &str, [millis, threads]: [usize; 2]) -> (Output, usize) {
     let mut java = Command::new(home.join("bin/java"));
     java.args(["-Xmx64m", "-cp", "."])

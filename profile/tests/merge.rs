@@ -11,7 +11,7 @@ use trodden_profile::{
 };
 
 /// A path without its number: both outcomes of a decision may lead to one block, so its steps tell it, too.
-fn told(map: &MethodMap, path: &Path) -> String {
+fn steps_of(map: &MethodMap, path: &Path) -> String {
     let steps: Vec<_> = map.steps(&path.edges).collect();
     format!("{:?} {steps:?}", map.describe_path(path))
 }
@@ -22,7 +22,7 @@ fn described(profile: &Profile) -> Vec<(String, [u8; 32], String, String, u64)> 
     for class in &profile.classes {
         for (map, counts) in class.map.methods.iter().zip(&class.counts) {
             for (&number, &times) in &counts.paths {
-                let path = told(map, &map.dag.regenerate(&map.graph, number).unwrap());
+                let path = steps_of(map, &map.dag.regenerate(&map.graph, number).unwrap());
                 all.push((
                     class.map.name.clone(),
                     class.map.sha256,
@@ -34,7 +34,7 @@ fn described(profile: &Profile) -> Vec<(String, [u8; 32], String, String, u64)> 
             for (&(block, number), &times) in &counts.partial {
                 let stopped = BlockId::new(block as usize);
                 let path = map.dag.regenerate_partial(&map.graph, number, stopped).unwrap();
-                let path = told(map, &path);
+                let path = steps_of(map, &path);
                 all.push((
                     class.map.name.clone(),
                     class.map.sha256,
@@ -52,7 +52,7 @@ fn described(profile: &Profile) -> Vec<(String, [u8; 32], String, String, u64)> 
             let regenerated = sequence
                 .iter()
                 .map(|&n| map.dag.regenerate(&map.graph, n).unwrap());
-            let paths: Vec<_> = regenerated.map(|path| told(map, &path)).collect();
+            let paths: Vec<_> = regenerated.map(|path| steps_of(map, &path)).collect();
             all.push((
                 class.map.name.clone(),
                 class.map.sha256,

@@ -5,8 +5,8 @@
 //! among the paths through it by their counts, as if each execution of the block took as long as any other. That is an
 //! assumption, so it is kept apart from what is certain: blocks that one path alone goes through. Where the path register was
 //! read from frames (probe `safepoint`) nothing is assumed: the readings in a block tell by which prefixes time came there.
-//! Nor is it where samples waited for their path to end ([`trodden_profile::PathsAtPlaces`]): they are divided as they were
-//! answered, with the error of a draw of so many.
+//! Nor is it where samples waited for their path to end ([`trodden_profile::PathsAtPlaces`]): they are divided by their answers, with
+//! the error of a draw of that many.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -225,7 +225,7 @@ pub(crate) struct Division {
     blocks: Vec<Vec<(u32, f64)>>,
     /// Per block: how many readings of the path register its parts are from. Empty if they are from counts.
     readings: Vec<u64>,
-    /// Per block: what samples that waited for their path say, if its parts are from these.
+    /// Per block: the paths of samples that waited for them, if its parts are from these.
     measured: Vec<Option<Measured>>,
     paths: usize,
 }
@@ -302,7 +302,7 @@ impl Division {
         }
     }
 
-    /// What samples in a block say, if its time is divided by these.
+    /// The paths of samples in a block, if its time is divided by these.
     fn measured_in(&self, block: usize) -> Option<&Measured> {
         self.measured.get(block)?.as_ref()
     }
@@ -371,7 +371,7 @@ pub(crate) fn in_parts(all: u64, parts: &[(u32, f64)]) -> impl Iterator<Item = (
     })
 }
 
-/// What samples in a block say whose path was waited for.
+/// Samples in a block whose path was waited for.
 #[derive(Clone, Debug)]
 struct Measured {
     /// Samples whose path is known.

@@ -20,7 +20,7 @@ const HELP_OPENED: [&str; 2] = [
 ];
 /// Below this width the table has fewer columns.
 const NARROW: usize = 80;
-/// Columns of what stands in front of a path.
+/// Columns of the numbers in front of a path.
 const NUMBERS: usize = 36;
 const EXPLAINED: &str = "\
 ↑ ↓ j k        move; page keys, Home and End as well

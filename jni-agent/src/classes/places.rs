@@ -6,7 +6,7 @@ use std::sync::Arc;
 use trodden_instrumenter::{CounterSlot, MethodCode};
 use trodden_profile::MethodMap;
 
-use crate::classes::registry::{Registry, Slots};
+use crate::classes::registry::{ClassEntry, Registry, Slots};
 
 /// Where the instructions of a method went.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +44,27 @@ pub struct PathSlots {
     pub number: u32,
 }
 
+impl PathSlots {
+    /// Returns true if a slot is one of these.
+    pub fn contains(self, slot: u32) -> bool {
+        (self.first..self.first + self.number).contains(&slot)
+    }
+}
+
+/// The position of a method in its class, if that has a path map.
+fn position(entry: &ClassEntry, name: &str, descriptor: &str) -> Option<usize> {
+    let is_it = |map: &MethodMap| map.name == name && map.descriptor == descriptor;
+    entry.map.methods.iter().position(is_it)
+}
+
+impl Registry {
+    /// Returns true if a method of a class goes without its probes for the time being.
+    fn is_silent(&self, entry: &ClassEntry, position: usize) -> bool {
+        let silent = self.silenced.of(entry.ids);
+        silent.is_some_and(|silent| silent.get(position).copied().unwrap_or(false))
+    }
+}
+
 /// Who knows where instructions went.
 pub trait CodePlaces: Sync {
     /// Another number than before: what was known may be wrong.
@@ -74,9 +95,8 @@ impl CodePlaces for Registry {
             return Places::Unknown;
         };
         let methods = &entry.map.methods;
-        let is_it = |map: &MethodMap| map.name == name && map.descriptor == descriptor;
         // A method without a path map takes no probes.
-        let Some(position) = methods.iter().position(is_it) else {
+        let Some(position) = position(&entry, name, descriptor) else {
             return Places::Same;
         };
         if let Some(length) = old_code {
@@ -87,8 +107,7 @@ impl CodePlaces for Registry {
                 Places::Unknown
             };
         }
-        let silent = self.silenced.of(entry.ids);
-        if silent.is_some_and(|silent| silent.get(position).copied().unwrap_or(false)) {
+        if self.is_silent(&entry, position) {
             return Places::Same;
         }
         match entry.code {
@@ -101,10 +120,8 @@ impl CodePlaces for Registry {
 
     fn slots(&self, class: &str, name: &str, descriptor: &str) -> Option<PathSlots> {
         let entry = self.only_class_named(class)?;
-        let is_it = |map: &MethodMap| map.name == name && map.descriptor == descriptor;
-        let position = entry.map.methods.iter().position(is_it)?;
-        let silent = self.silenced.of(entry.ids);
-        if silent.is_some_and(|silent| silent.get(position).copied().unwrap_or(false)) {
+        let position = position(&entry, name, descriptor)?;
+        if self.is_silent(&entry, position) {
             return None;
         }
         let Slots::Paths(layout) = &entry.slots else {

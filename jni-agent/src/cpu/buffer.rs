@@ -86,9 +86,9 @@ pub struct Stack {
 /// The path ends that a sample waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Waits {
-    /// Of the innermost method that counts.
+    /// For the innermost method that counts.
     pub innermost: Option<Wait>,
-    /// Of a random one of those that led to it.
+    /// For a random one of those that led to it.
     pub caller: Option<Wait>,
 }
 

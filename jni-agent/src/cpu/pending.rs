@@ -13,11 +13,11 @@ const LIMIT: usize = 1 << 17;
 pub struct Waiter {
     /// The method.
     pub frame: u32,
-    /// The place in it, in the method as it was compiled.
+    /// The place in it, in the method without probes.
     pub bci: Option<u16>,
-    /// Is it the innermost one that counts?
+    /// True for the innermost one that counts.
     pub is_innermost: bool,
-    /// What the sample represents.
+    /// The time that the sample represents.
     pub time: CpuTime,
 }
 
@@ -71,12 +71,12 @@ impl Pending {
         }
     }
 
-    /// What was answered so far.
+    /// The answers so far.
     pub fn answered(&self) -> (PathsAtPlaces, PathWaits) {
         (self.paths.clone(), self.waits)
     }
 
-    /// Forgets all answers; those to samples that wait belong to what was before.
+    /// Forgets all answers; those to samples that wait belong to the time before.
     pub fn reset(&mut self) {
         *self = Pending {
             from: self.from,

@@ -359,7 +359,7 @@ impl Tap {
         self.busy.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// A sample of the calling thread, which has so many frames, waits for its path, if it can.
+    /// A sample of the calling thread, which has `count` frames, waits for its path, if it can.
     fn wait(
         &self,
         clock: &ThreadClock,
@@ -371,7 +371,7 @@ impl Tap {
         let next_write = unsafe { self.next_write.load(Ordering::Acquire).as_ref() }?;
         let waiting = clock.waiting()?;
         let count = usize::try_from(count).ok().filter(|&count| count > 0)?;
-        // SAFETY: the JVM has just written so many frames there.
+        // SAFETY: the JVM has just written `count` frames there.
         let stack = unsafe { std::slice::from_raw_parts(frames, count.min(FRAMES)) };
         // SAFETY: `context` is that of the interruption.
         let registers = unsafe { Place::of(context) }.registers();
@@ -426,7 +426,7 @@ impl Tap {
             {
                 place.at(before, |context| again = ask(context));
             }
-            // Else as it was.
+            // Else unchanged.
             count = if again > 0 { again } else { ask(context) };
         }
         let is_refused = [UNKNOWN_JAVA, NOT_WALKABLE_JAVA].contains(&count);
@@ -487,7 +487,7 @@ impl Tap {
     /// The method that code belongs to: the one that the probe's methods among the innermost frames are
     /// inlined in.
     fn owner(&self, frames: *const RawFrame, count: c_int) -> usize {
-        // SAFETY: the walker has written so many, of the calling handler's own slot.
+        // SAFETY: the walker has written that number, of the calling handler's own slot.
         let frames = unsafe { std::slice::from_raw_parts(frames, count.clamp(0, INNERMOST) as usize) };
         let of_probe = frames
             .iter()
@@ -537,7 +537,7 @@ impl Tap {
     }
 }
 
-/// Bytes from one look to the next, beside code that probes share.
+/// Bytes from one look to the next, next to code that probes share.
 const STRIDE: isize = 8;
 /// Looks at most on a side: as far as the increments of a loop's paths reach.
 const LOOKS: isize = 16;

@@ -165,8 +165,7 @@ impl Stacks {
         answers
     }
 
-    /// Gives the samples that these are for their paths. `sampled`: nanoseconds that samples stand for since the
-    /// last call. What answers took in handlers, in nanoseconds.
+    /// Gives the samples that these are for their paths. `sampled`: nanoseconds that samples since the last call represent. Returns the nanoseconds that answers took in handlers.
     pub fn answer(&mut self, answers: Vec<Answer>, sampled: u64) -> u64 {
         let mut pending = std::mem::take(&mut self.pending);
         for answer in answers {

@@ -32,7 +32,7 @@ const THREADS: usize = 1 << 16;
 /// In a clock: no sample was taken yet, and this is what the first one stands for.
 const FIRST: u64 = 1 << 63;
 
-/// What the handler knows of a thread with a timer.
+/// A thread with a timer, for the handler.
 pub struct ThreadClock {
     /// Its CPU time at its last sample, or [`FIRST`].
     spent: AtomicU64,
@@ -244,7 +244,7 @@ impl Timers {
         let thread = current();
         state.blocks.insert(thread, block);
         let waiting = state.waiting(thread);
-        // Its last thread may have ended without a word.
+        // Its last thread may have ended without notice.
         if let Some((waiting, next_write)) = waiting.zip(state.next_write) {
             next_write.forget(waiting);
         }

@@ -19,7 +19,10 @@ const ROOMS: [(&str, &[&str]); 15] = [
     ("classes", &["log", "locks", "jvm", "threads", "settings"]),
     ("host", &["locks", "jvm", "threads", "settings", "classes"]),
     ("sampling", &["log", "locks", "jvm", "threads", "classes", "host"]),
-    ("cpu", &["log", "locks", "jvm", "threads", "classes", "host", "sampling"]),
+    (
+        "cpu",
+        &["log", "locks", "jvm", "threads", "classes", "host", "sampling"],
+    ),
     ("stream", &["log", "locks", "jvm", "threads", "classes", "host"]),
     ("structural", &["jvm", "threads", "classes", "host", "sampling"]),
     (

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Answers from one drain to the next, at most.
 const ENTRIES: u64 = 1 << 13;
 
-/// What became of a sample that waited.
+/// The outcome for a sample that waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// This slot was written to next.
@@ -23,7 +23,7 @@ pub enum Outcome {
 pub struct Answer {
     /// The number that the samples got.
     pub ticket: u64,
-    /// What became of them.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
@@ -35,7 +35,7 @@ struct Cell {
     outcome: AtomicU64,
 }
 
-/// Answers that nobody has read yet.
+/// Answers that have not been read yet.
 pub struct Answers {
     cells: Box<[Cell]>,
     head: AtomicU64,
@@ -63,7 +63,7 @@ impl Answers {
         let taken = self
             .head
             .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |head| {
-                (head - self.tail.load(Ordering::Acquire) < ENTRIES).then_some(head + 1)
+                (head.wrapping_sub(self.tail.load(Ordering::Acquire)) < ENTRIES).then_some(head + 1)
             });
         let Ok(number) = taken else {
             self.lost.fetch_add(1, Ordering::Relaxed);
@@ -81,7 +81,7 @@ impl Answers {
         cell.number.store(number + 1, Ordering::Release);
     }
 
-    /// Hands over all that are there, and says how many found no room since the last call.
+    /// Hands over all answers, and returns how many found no room since the last call.
     pub fn take(&self, mut each: impl FnMut(Answer)) -> u64 {
         let mut tail = self.tail.load(Ordering::Relaxed);
         loop {

@@ -2,7 +2,7 @@
 //!
 //! SIGSEGV is HotSpot's: null checks, polls, guards of stacks. Ours is in front of it, looks at the code and
 //! the address first, and hands everything else on unchanged. It is never taken away again, as a fault may be
-//! under way at any time. Where another handler has taken its place, no sample waits any more.
+//! in progress at any time. Where another handler has taken its place, no sample waits any more.
 
 use std::ffi::{c_int, c_void};
 use std::io::Error;
@@ -33,7 +33,7 @@ fn current_action() -> Option<libc::sigaction> {
 
 type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// Is our handler of SIGSEGV the one that the system calls? A signal handler may ask.
+/// Returns true if our handler of SIGSEGV is the one that the system calls. For signal handlers too.
 pub fn are_ours() -> bool {
     current_action().is_some_and(|action| action.sa_sigaction == on_fault as Handler as usize)
 }
@@ -115,9 +115,9 @@ fn let_through(all: &NextWrite, waiting: &Waiting, address: usize, context: *mut
 /// An address that no frame of the method is below which has counted.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn deepest(all: &NextWrite, context: *mut c_void) -> usize {
-    /// What the interpreter, a probe that it runs, and the JVM's own code need of the stack.
+    /// Stack of the interpreter, a probe that it runs, and the JVM's own code, in bytes.
     const INTERPRETED: usize = 2048;
-    /// What a probe needs that is compiled, and called from interpreted code.
+    /// Stack of a compiled probe that interpreted code calls, in bytes.
     const COMPILED: usize = 128;
     // SAFETY: the context that the system passed to the handler that calls this.
     let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };

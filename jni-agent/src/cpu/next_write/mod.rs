@@ -21,7 +21,7 @@
 //!
 //! A method may be on the stack more than once. A wait is for the innermost activation; path ends of
 //! activations that it leads to, whose frames are deeper than the thread's stack was at the tick, are not its.
-//! In interpreted code, where the frames of the probe lie in between, they cannot be told apart.
+//! In interpreted code, where the frames of the probe are in between, they cannot be distinguished.
 //!
 //! | file | what it does |
 //! | --- | --- |
@@ -55,7 +55,7 @@ use waiting::Activation;
 
 /// Stores of other methods to the same page that are performed while a sample waits.
 const MAX_FOREIGN: u32 = 256;
-/// Of the program's CPU time: what answers may take, in handlers.
+/// The part of the program's CPU time that answers may take, in handlers.
 const BUDGET: f64 = 0.02;
 /// Blocks whose threads can be answered.
 const MAX_BLOCKS: usize = 1 << 14;
@@ -64,9 +64,9 @@ const MAX_BLOCKS: usize = 1 << 14;
 pub struct NextWrite {
     targets: Targets,
     answers: Answers,
-    /// Do samples wait?
+    /// True while samples wait.
     open: AtomicBool,
-    /// Grows when waiting ends: what waited before waits no more.
+    /// Grows when waiting ends: earlier waits are over.
     era: AtomicU64,
     /// Number of the next wait.
     tickets: AtomicU64,
@@ -90,8 +90,7 @@ static NEXT_WRITE: AtomicPtr<NextWrite> = AtomicPtr::new(std::ptr::null_mut());
 
 impl NextWrite {
     /// Installs the handler at the first call. `block`: length of a thread's block in bytes, a power of two;
-    /// `library`: where the JVM's own code is.
-    /// For one thread at a time.
+    /// `library`: where the JVM's own code is. For one thread at a time.
     ///
     /// # Errors
     /// If the system refuses it.
@@ -135,8 +134,7 @@ impl NextWrite {
         &self.targets
     }
 
-    /// What a thread that counts in this block, alone, waits for: nothing yet. `None`: there are too many
-    /// blocks.
+    /// The waits of the thread that counts in this block alone. `None`: there are too many blocks.
     pub fn of_block(&self, block: ThreadBlock) -> Option<&'static Waiting> {
         let address = block.address() as usize;
         let mut number = lock(&self.adding);
@@ -165,7 +163,7 @@ impl NextWrite {
     /// The block that an address is in, if it is in one. In a signal handler.
     fn at(&self, address: usize) -> Option<&'static Waiting> {
         let length = 1usize << self.shift;
-        // A block begins at any page: the address is in the one that begins in this stretch, or in the one
+        // A block begins at any page: the address is in the one that begins in this interval, or in the one
         // before.
         [address, address.wrapping_sub(length)]
             .into_iter()
@@ -199,7 +197,7 @@ impl NextWrite {
         }
     }
 
-    /// Are samples answered still? Another's handler of SIGSEGV ends that: a fault would be a crash.
+    /// Returns true while samples can be answered. Another handler of SIGSEGV ends that: a fault would be a crash.
     pub fn is_whole(&self) -> bool {
         faults::are_ours()
     }
@@ -238,7 +236,7 @@ impl NextWrite {
         };
         let innermost = counted.next();
         let callers = counted.clone().count();
-        let at = (u64::from(self.random()) * callers as u64 >> 32) as usize;
+        let at = ((u64::from(self.random()) * callers as u64) >> 32) as usize;
         let caller = counted.nth(at);
         Waits {
             innermost: innermost.and_then(|innermost| wait(innermost, represents)),
@@ -251,14 +249,14 @@ impl NextWrite {
         (self.draws.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed) >> 32) as u32
     }
 
-    /// Sets which part of samples wait, after samples for that much CPU time; for one thread at a time. What
-    /// answers took since the last call, in nanoseconds.
+    /// Sets which part of samples wait, after samples for that much CPU time; for one thread at a time.
+    /// Returns the nanoseconds that answers took since the last call.
     pub fn budget(&self, sampled: u64) -> u64 {
         let took = self.took.swap(0, Ordering::Relaxed);
         if sampled > 0 {
             let part = f64::from(self.part.load(Ordering::Relaxed));
             let allowed = BUDGET * sampled as f64;
-            // Half of the way: one stretch is short.
+            // Half of the way: one interval is short.
             let wanted = part * (allowed / (took as f64).max(allowed / 2.0)).sqrt();
             let least = f64::from(u32::MAX) / 256.0;
             self.part
@@ -295,14 +293,14 @@ mod tests {
             .collect()
     }
 
-    /// What a probe does.
+    /// Counts as a probe does.
     fn count(block: ThreadBlock, slot: u32) {
         let at = (block.address() as *mut u64).wrapping_add(slot as usize);
         // SAFETY: a slot of the block, which only this test uses.
         unsafe { at.write_volatile(at.read_volatile() + 1) };
     }
 
-    /// The number of a wait, as it is told.
+    /// The number of a wait.
     fn ticket(wait: Option<Wait>) -> u64 {
         wait.expect("a wait").ticket
     }
@@ -348,7 +346,7 @@ mod tests {
             (ticket(again.innermost), ticket(again.caller)),
             (of_inner, of_outer)
         );
-        // Somebody else's slot on the same page, then a path of each, out of order.
+        // Another method's slot on the same page, then a path of each, out of order.
         [25, 31, 22, 22].into_iter().for_each(|slot| count(block, slot));
         assert_eq!(
             answers(),
@@ -398,7 +396,7 @@ mod tests {
         wait(&stack);
         all.close();
         count(block, 21);
-        assert_eq!(answers(), [], "nobody waits once it is closed");
+        assert_eq!(answers(), [], "no sample waits once it is closed");
     }
 
     #[test]
@@ -407,7 +405,7 @@ mod tests {
         let part = || f64::from(all.part.load(Ordering::Relaxed)) / f64::from(u32::MAX);
         assert_eq!(all.budget(1_000_000), 0);
         assert_eq!(part(), 1.0);
-        // A tenth of the time, where a fiftieth may be: each stretch costs what its part is.
+        // A tenth of the time, where a fiftieth may be: each interval costs what its part is.
         for _ in 0..40 {
             all.took.store((100_000_000.0 * part()) as u64, Ordering::Relaxed);
             all.budget(1_000_000_000);

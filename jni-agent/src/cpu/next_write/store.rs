@@ -26,7 +26,7 @@ fn write(address: usize, value: u64) -> bool {
     memory().is_some_and(|memory| matches!(memory.write_at(&value.to_ne_bytes(), address as u64), Ok(8)))
 }
 
-/// What an instruction does to the eight bytes at its operand in memory.
+/// The effect of an instruction on the eight bytes at its operand in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     /// Stores a register, by its number.

@@ -58,7 +58,7 @@ impl Targets {
         }
     }
 
-    /// Methods may have other slots, and ids may stand for other methods, from now on.
+    /// Methods may have other slots, and ids may be of other methods, from now on.
     pub fn forget(&self) {
         for (_, slots) in &self.0 {
             slots.store(0, Ordering::Relaxed);

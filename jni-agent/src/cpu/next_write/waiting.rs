@@ -15,7 +15,7 @@ const ENTRIES: usize = 16;
 /// Bytes of a page.
 const PAGE: usize = 4096;
 
-/// What a thread's samples wait for.
+/// The waits of a thread's samples.
 pub struct Waiting {
     /// Address of the thread's block.
     block: usize,
@@ -37,17 +37,17 @@ pub struct Activation {
     pub sp: usize,
 }
 
-/// Sums over a method's counts, from which one more count can be told.
+/// Sums over a method's counts, which name the path of one more count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sums {
-    /// Of the counts.
+    /// The counts.
     counts: u64,
-    /// Of the counts, each times its path.
+    /// The counts, each times its path.
     weighted: u64,
 }
 
 impl Sums {
-    /// What has been counted since: nothing, one path, or more than one.
+    /// The counts since: none, of one path, or of more than one.
     fn since(self, before: Sums) -> Option<Option<u64>> {
         match self.counts.wrapping_sub(before.counts) {
             0 => None,
@@ -72,7 +72,7 @@ struct Entry {
     number: AtomicU32,
     /// Stores of others that were performed meanwhile.
     foreign: AtomicU32,
-    /// Are all stores let through, and the counts compared at ticks?
+    /// True once all stores are let through, and the counts are compared at ticks.
     blind: AtomicBool,
     /// [`Sums`] at the beginning of that.
     counts: AtomicU64,
@@ -97,11 +97,6 @@ impl Entry {
             weighted: self.weighted.load(Ordering::Relaxed),
         }
     }
-}
-
-/// Is it one of a method's slots?
-fn contains(slots: PathSlots, slot: usize) -> bool {
-    (slots.first as usize..slots.first as usize + slots.number as usize).contains(&slot)
 }
 
 impl Waiting {
@@ -157,7 +152,7 @@ impl Waiting {
         })
     }
 
-    /// Forgets what waited before all waiting ended.
+    /// Forgets the waits from before all waiting ended.
     fn renew(&self, all: &NextWrite) {
         let era = all.era.load(Ordering::SeqCst);
         if self.era.swap(era, Ordering::Relaxed) != era {
@@ -167,7 +162,7 @@ impl Waiting {
         }
     }
 
-    /// Ends the wait of an entry. The rights to its pages stay as they are.
+    /// Ends the wait of an entry, without a change of the rights to its pages.
     fn end(&self, all: &NextWrite, entry: &Entry, outcome: Outcome) {
         if let Some(ticket) = entry.ticket() {
             entry.ticket.store(0, Ordering::Relaxed);
@@ -175,7 +170,7 @@ impl Waiting {
         }
     }
 
-    /// Ends the wait of an entry and gives its pages back where nobody else waits for them.
+    /// Ends the wait of an entry and gives its pages back where no other wait needs them.
     fn drop_entry(&self, all: &NextWrite, entry: &Entry, outcome: Outcome) {
         let pages = self.pages(entry.slots());
         self.end(all, entry, outcome);
@@ -193,7 +188,8 @@ impl Waiting {
         })
     }
 
-    /// A tick, with this stack; `outermost`: the method of its last frame, if there was room for all. What waits blindly is looked at, and what cannot be answered any more is given up.
+    /// A tick, with this stack; `outermost`: the method of its last frame, if there was room for all. Blind
+    /// waits are compared, and those that cannot be answered any more are given up.
     pub fn look(&self, all: &NextWrite, frames: &[RawFrame], outermost: Option<usize>) {
         self.renew(all);
         for entry in self.entries.iter().filter(|entry| entry.ticket().is_some()) {
@@ -220,7 +216,7 @@ impl Waiting {
         }
     }
 
-    /// Has the activation of an entry been left, by this stack?
+    /// Returns true if the activation of an entry has been left, by this stack.
     fn is_left(&self, all: &NextWrite, entry: &Entry, frames: &[RawFrame]) -> bool {
         let height = entry.height.load(Ordering::Relaxed) as usize;
         let there = frames.len().checked_sub(height + 1).map(|at| frames[at].method);
@@ -265,17 +261,17 @@ impl Waiting {
         Some(ticket)
     }
 
-    /// A store to an address in the block was refused: answers those who waited for it and lets it through.
+    /// A store to an address in the block was refused: answers the samples that waited for it and lets it through.
     /// `deepest`: frames of the method that counts are not below this address. `perform` does the store while
     /// the page stays protected, and says whether it could. In the handler of the fault.
     pub fn on_write(&self, all: &NextWrite, address: usize, deepest: usize, perform: impl FnOnce() -> bool) {
         self.renew(all);
         let page = address & !(PAGE - 1);
-        let slot = (address - self.block) / 8;
+        let slot = ((address - self.block) / 8) as u32;
         for entry in self.overlapping((page, PAGE)) {
             let is_nested = deepest < entry.sp.load(Ordering::Relaxed);
-            if contains(entry.slots(), slot) && !is_nested {
-                self.drop_entry(all, entry, Outcome::Slot(slot as u32));
+            if entry.slots().contains(slot) && !is_nested {
+                self.drop_entry(all, entry, Outcome::Slot(slot));
             } else if entry.foreign.fetch_add(1, Ordering::Relaxed) >= MAX_FOREIGN {
                 self.go_blind(entry);
             }
@@ -283,7 +279,7 @@ impl Waiting {
         if self.overlapping((page, PAGE)).next().is_some() && perform() {
             return;
         }
-        // Nobody waits any more, or the store has to be done by the thread itself.
+        // No sample waits any more, or the store has to be done by the thread itself.
         for entry in self.overlapping((page, PAGE)) {
             self.go_blind(entry);
         }
@@ -300,7 +296,7 @@ impl Waiting {
         self.open_pages(self.pages(slots));
     }
 
-    /// Gives pages back where nobody waits for them.
+    /// Gives pages back where no wait needs them.
     fn open_pages(&self, pages: (usize, usize)) {
         self.protect(pages, true);
         for other in self.overlapping(pages) {
@@ -308,7 +304,7 @@ impl Waiting {
         }
     }
 
-    /// Gives up all that waits.
+    /// Gives up all waits.
     pub fn clear(&self, all: &NextWrite) {
         self.renew(all);
         for entry in self.entries.iter().filter(|entry| entry.ticket().is_some()) {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::{CpuFailure, CpuFrame, CpuRow, CpuSamples, CpuTime, PathWaits, PathsAtPlaces};
 use crate::model::several::list;
 
-/// The sum: every stack has the samples that it has in all of them. `numbered_alike`: have the paths of a method the
-/// same numbers in all of them? Those of other methods are left out.
+/// The sum: every stack has the samples that it has in all of them. `numbered_alike`: true for methods whose paths
+/// have the same numbers in all of them; paths of other methods are left out.
 pub(super) fn merge<'p>(
     all: impl Iterator<Item = &'p CpuSamples>,
     numbered_alike: impl Fn(&CpuFrame) -> bool,

@@ -122,7 +122,7 @@ pub struct CpuSamples {
     pub lines: FrameLines,
     /// Paths that samples were on, where these waited for the path to end.
     pub paths: PathsAtPlaces,
-    /// What became of samples that waited.
+    /// The outcome for samples that waited.
     pub waits: PathWaits,
 }
 
@@ -144,10 +144,15 @@ impl CpuSamples {
     /// Sets the paths that samples were on, whose frames are positions in a list that [`set_stacks`](Self::set_stacks)
     /// was given.
     pub fn set_paths(&mut self, frames: &[CpuFrame], paths: &PathsAtPlaces) {
-        self.paths = paths.with_frames(|frame| {
+        self.paths = self.renumbered(frames, paths);
+    }
+
+    /// Paths whose frames are positions in a list, with positions among these frames.
+    fn renumbered(&self, frames: &[CpuFrame], paths: &PathsAtPlaces) -> PathsAtPlaces {
+        paths.with_frames(|frame| {
             let frame = frames.get(frame as usize)?;
             Some(self.frames.binary_search(frame).ok()? as u32)
-        });
+        })
     }
 
     /// All samples and their time, but for lost ones.

@@ -16,9 +16,9 @@ pub struct PathsAtPlaces(BTreeMap<PathAtPlace, CpuTime>);
 /// The outcome for samples that waited for a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathWaits {
-    /// Of the innermost method that counts.
+    /// For the innermost method that counts.
     pub innermost: WaitsOf,
-    /// Of a random one of its callers.
+    /// For a random one of its callers.
     pub callers: WaitsOf,
 }
 
@@ -67,23 +67,21 @@ impl PathWaits {
         waits
     }
 
-    /// Those of both.
+    /// The sums of both.
     pub(super) fn plus(self, other: Self) -> Self {
-        let mut times = self.times();
-        times
-            .iter_mut()
-            .zip(other.times())
-            .for_each(|(sum, more)| *sum = sum.plus(more));
-        Self::from_times(times)
+        self.each(other, CpuTime::plus)
     }
 
-    /// Those that came after an earlier reading.
+    /// The sums after those of an earlier reading.
     pub(super) fn since(self, earlier: Self) -> Self {
+        self.each(earlier, CpuTime::less)
+    }
+
+    fn each(self, other: Self, combine: impl Fn(CpuTime, CpuTime) -> CpuTime) -> Self {
         let mut times = self.times();
-        times
-            .iter_mut()
-            .zip(earlier.times())
-            .for_each(|(now, before)| *now = now.less(before));
+        for (time, other) in times.iter_mut().zip(other.times()) {
+            *time = combine(*time, other);
+        }
         Self::from_times(times)
     }
 }
@@ -140,7 +138,7 @@ impl PathsAtPlaces {
         self.0.last_key_value().map(|(&at, _)| at)
     }
 
-    /// Is nothing known?
+    /// Returns true if nothing is known.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -150,7 +148,7 @@ impl PathsAtPlaces {
         self.0.len()
     }
 
-    /// The same with other numbers for frames; those without one are left out.
+    /// With other numbers for frames; those without one are left out.
     #[must_use]
     pub fn with_frames(&self, number: impl Fn(u32) -> Option<u32>) -> Self {
         let mut renumbered = PathsAtPlaces::default();

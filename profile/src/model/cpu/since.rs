@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{CpuFailure, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, FrameLines, PathsAtPlaces};
+use super::{CpuFailure, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, FrameLines};
 
 impl CpuTime {
     /// Without what was there before; nothing if that was more.
@@ -40,21 +40,9 @@ impl CpuSamples {
             frames: self.frames.clone(),
             tree: self.tree_since(earlier),
             lines: self.lines.clone(),
-            paths: self.paths_since(earlier),
+            paths: self.paths.less(&self.renumbered(&earlier.frames, &earlier.paths)),
             waits: self.waits.since(earlier.waits),
         }
-    }
-
-    fn paths_since(&self, earlier: &CpuSamples) -> PathsAtPlaces {
-        let frames: Vec<Option<u32>> = earlier
-            .frames
-            .iter()
-            .map(|frame| Some(self.frames.binary_search(frame).ok()? as u32))
-            .collect();
-        let before = earlier
-            .paths
-            .with_frames(|frame| frames.get(frame as usize).copied().flatten());
-        self.paths.less(&before)
     }
 
     /// Without stacks that nothing was sampled in, nor below them, and without methods that are in no stack.
