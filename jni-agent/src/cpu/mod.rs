@@ -43,6 +43,7 @@ use trodden_profile::CpuSamples;
 use trodden_profile::options::SampledBy;
 
 use crate::host::Host;
+use crate::jvm::flags::{Flag, check_jni};
 use crate::jvm::guard::guard;
 use crate::jvm::jni::ClassRef;
 use crate::jvm::jvmti::ThreadRef;
@@ -104,6 +105,11 @@ pub enum Unavailable {
 
 /// Where samples wait for their paths, if this system can do that.
 fn answered_by(host: &Host, tap: &Tap) -> Option<&'static NextWrite> {
+    // The JVM would write about our handler to the program's standard output.
+    if check_jni(host.vm).is_some_and(Flag::is_on) {
+        debug!("-Xcheck:jni: time is divided among paths by their counts");
+        return None;
+    }
     match NextWrite::install(host.blocks.block_length(), tap.library().unwrap_or_default()) {
         Ok(next_write) => Some(next_write),
         Err(e) => {

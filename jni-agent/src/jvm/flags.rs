@@ -25,7 +25,18 @@ pub fn debug_non_safepoints(vm: Vm) -> Option<Flag> {
     find(&Tables::of(vm)?, c"DebugNonSafepoints")
 }
 
+/// `CheckJNICalls` (`-Xcheck:jni`): the JVM also checks that its signal handlers are its own, and reports others on
+/// the program's standard output. `None` if this JVM does not show its flags.
+pub fn check_jni(vm: Vm) -> Option<Flag> {
+    find(&Tables::of(vm)?, c"CheckJNICalls")
+}
+
 impl Flag {
+    /// Returns true if it is on.
+    pub fn is_on(self) -> bool {
+        self.value.load(Ordering::Relaxed) != 0
+    }
+
     /// Sets it for all that comes.
     pub fn set(self, on: bool) {
         self.value.store(u8::from(on), Ordering::Relaxed);

@@ -117,6 +117,11 @@ class Work {
 
 /// Runs the program: the share of time that it found itself, and the report.
 fn recorded(jdk: &Jdk, probe: &str, arguments: &[&str]) -> Result<(f64, Value)> {
+    recorded_with(jdk, &SUSPICIOUS, probe, arguments)
+}
+
+/// As above, with flags of the JVM.
+fn recorded_with(jdk: &Jdk, flags: &[&str], probe: &str, arguments: &[&str]) -> Result<(f64, Value)> {
     let classes = build::cached("served", &[], &[PROGRAM, &jdk.feature.to_string()], |out| {
         let source = out.join("Served.java");
         fs::write(&source, PROGRAM)?;
@@ -126,7 +131,7 @@ fn recorded(jdk: &Jdk, probe: &str, arguments: &[&str]) -> Result<(f64, Value)> 
     let file = folder.path().join("out.trodden");
     let mut java = jdk.command("java");
     // Under this collector compiled loops can be stopped between their iterations.
-    java.args(SUSPICIOUS)
+    java.args(flags)
         .arg("-XX:+UseG1GC")
         .arg(agent_flag(&format!("{probe},sample=1ms"), "Served", &file)?)
         .arg("-cp")
@@ -230,7 +235,8 @@ fn the_slow_way_has_its_time() -> Result<()> {
 fn paths_have_the_time_of_code_that_all_of_them_run() -> Result<()> {
     for jdk in &Jdk::ends()? {
         for probe in ["counters", "auto"] {
-            let (spent, json) = recorded(jdk, probe, &["shared"])?;
+            // With `-Xcheck:jni` no sample waits.
+            let (spent, json) = recorded_with(jdk, &["-Xverify:all"], probe, &["shared"])?;
             let shared = method(&json, "shared")?;
             let slow = shared["paths"].as_array().ok_or("no paths")?.iter();
             let slow = slow.min_by_key(|path| path["count"].as_u64()).ok_or("no path")?;
