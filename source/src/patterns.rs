@@ -370,7 +370,7 @@ pub fn note(known: &Known, out: &mut MethodConditions) {
             let (jump, next) = known.flow.targets(at);
             let jump_is_yes = switch.fails(known, next) || !switch.undecided.contains(&jump);
             condition.kind = ConditionKind::If;
-            condition.text = known.printer().test(&test, jump_is_yes);
+            condition.text = known.text(at, &test, jump_is_yes);
             condition.outcomes = vec![Outcome::Yes, Outcome::No];
             if !jump_is_yes {
                 condition.outcomes.reverse();

@@ -33,7 +33,8 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// A sample waits for a path end of a method, the innermost one that counts, or one of those that led to it.
+    /// A sample waits for a path end of a method, the innermost one that counts, or one of those that led to
+    /// it.
     pub fn add(&mut self, ticket: u64, waiter: Waiter) {
         let of = self.waits.of(waiter.is_innermost);
         of.asked = of.asked.plus(waiter.time);

@@ -165,7 +165,8 @@ impl Stacks {
         answers
     }
 
-    /// Gives the samples that these are for their paths. `sampled`: nanoseconds that samples since the last call represent. Returns the nanoseconds that answers took in handlers.
+    /// Gives the samples that these are for their paths. `sampled`: nanoseconds that samples since the last
+    /// call represent. Returns the nanoseconds that answers took in handlers.
     pub fn answer(&mut self, answers: Vec<Answer>, sampled: u64) -> u64 {
         let mut pending = std::mem::take(&mut self.pending);
         for answer in answers {
@@ -244,7 +245,8 @@ impl Stacks {
                     self.moves = moves;
                     self.places.clear();
                     self.by_stack.clear();
-                    // Other slots are learnt with the next sample; until then no path end comes to the old ones.
+                    // Other slots are learnt with the next sample; until then no path end comes to the old
+                    // ones.
                     self.targeted.clear();
                 }
                 let hash = hash(stack, [sample.cut, sample.in_call]);

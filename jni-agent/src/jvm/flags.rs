@@ -25,8 +25,8 @@ pub fn debug_non_safepoints(vm: Vm) -> Option<Flag> {
     find(&Tables::of(vm)?, c"DebugNonSafepoints")
 }
 
-/// `CheckJNICalls` (`-Xcheck:jni`): the JVM also checks that its signal handlers are its own, and reports others on
-/// the program's standard output. `None` if this JVM does not show its flags.
+/// `CheckJNICalls` (`-Xcheck:jni`): the JVM also checks that its signal handlers are its own, and reports
+/// others on the program's standard output. `None` if this JVM does not show its flags.
 pub fn check_jni(vm: Vm) -> Option<Flag> {
     find(&Tables::of(vm)?, c"CheckJNICalls")
 }

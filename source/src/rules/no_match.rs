@@ -1,5 +1,4 @@
-//! The code for "no case fits" where the source lists all cases, which throws what no source throws; and the
-//! question whether a part of a pattern fits that fits always.
+//! The code for "no case fits" where the source lists all cases: it throws what no source throws.
 
 use super::Findings;
 use crate::expression::Node;
@@ -22,15 +21,6 @@ pub fn find(known: &Known, findings: &mut Findings) {
                 if known.test(from).is_some() {
                     findings.branch(from);
                 }
-            }
-        }
-        if let Some(always) = known.decided(block) {
-            findings.branch(block);
-            let mut ways = known.successors(block);
-            if let Some(never) = ways.find(|&way| way != always)
-                && known.predecessors(never) == [block]
-            {
-                findings.block(never);
             }
         }
     }

@@ -2,9 +2,9 @@
 //!
 //! A sample names a place, and several paths go through it. The path that the thread is on ends some time
 //! later, and its probe writes to the counter of the path. So a sample *waits*: its handler takes away the
-//! right to write to the pages with the counters of the innermost counted method on the stack, in the block of
-//! that thread. The next path end of the method faults, and the address of the fault is the slot, which is the
-//! path. Nothing is added to a probe, and nothing is paid while no sample waits.
+//! right to write to the pages with the counters of the innermost counted method on the stack, in the block
+//! of that thread. The next path end of the method faults, and the address of the fault is the slot, which is
+//! the path. Nothing is added to a probe, and nothing is paid while no sample waits.
 //!
 //! The tick that a sample is taken at sets a flag, and the next path end reads it: that is how PEP takes its
 //! samples (Bond and McKinley, "Continuous Path and Edge Profiling", sections 3.2 and 4.4). For frequencies
@@ -20,8 +20,8 @@
 //! [`BUDGET`], a random part of the samples wait, and these count for more: that costs width, and no bias.
 //!
 //! A method may be on the stack more than once. A wait is for the innermost activation; path ends of
-//! activations that it leads to, whose frames are deeper than the thread's stack was at the tick, are not its.
-//! In interpreted code, where the frames of the probe are in between, they cannot be distinguished.
+//! activations that it leads to, whose frames are deeper than the thread's stack was at the tick, are not
+//! its. In interpreted code, where the frames of the probe are in between, they cannot be distinguished.
 //!
 //! | file | what it does |
 //! | --- | --- |
@@ -197,15 +197,16 @@ impl NextWrite {
         }
     }
 
-    /// Returns true while samples can be answered. Another handler of SIGSEGV ends that: a fault would be a crash.
+    /// Returns true while samples can be answered. Another handler of SIGSEGV ends that: a fault would be a
+    /// crash.
     pub fn is_whole(&self) -> bool {
         faults::are_ours()
     }
 
     /// A sample of the calling thread, which has this stack (innermost frame first), waits for a path end of
-    /// the innermost method that counts, and for one of a random method among those that led to it, if it can.
-    /// `whole`: no frame is missing; `sp`: the stack pointer, or 0. In a signal handler, on the thread whose
-    /// block it is.
+    /// the innermost method that counts, and for one of a random method among those that led to it, if it
+    /// can. `whole`: no frame is missing; `sp`: the stack pointer, or 0. In a signal handler, on the thread
+    /// whose block it is.
     pub fn wait(&self, waiting: &Waiting, frames: &[RawFrame], whole: bool, sp: usize) -> Waits {
         if !self.open.load(Ordering::SeqCst) || !faults::are_ours() {
             return Waits::default();

@@ -77,8 +77,8 @@ fn decode(code: &[u8]) -> Option<(Effect, usize)> {
     }
 }
 
-/// Does the store to an address that the interrupted thread was refused, and has the thread continue behind it.
-/// False: nothing was done.
+/// Does the store to an address that the interrupted thread was refused, and has the thread continue behind
+/// it. False: nothing was done.
 ///
 /// # Safety
 /// In the handler of the fault, whose context it is; the address can be read.

@@ -261,9 +261,9 @@ impl Waiting {
         Some(ticket)
     }
 
-    /// A store to an address in the block was refused: answers the samples that waited for it and lets it through.
-    /// `deepest`: frames of the method that counts are not below this address. `perform` does the store while
-    /// the page stays protected, and says whether it could. In the handler of the fault.
+    /// A store to an address in the block was refused: answers the samples that waited for it and lets it
+    /// through. `deepest`: frames of the method that counts are not below this address. `perform` does the
+    /// store while the page stays protected, and says whether it could. In the handler of the fault.
     pub fn on_write(&self, all: &NextWrite, address: usize, deepest: usize, perform: impl FnOnce() -> bool) {
         self.renew(all);
         let page = address & !(PAGE - 1);
