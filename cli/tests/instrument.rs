@@ -1,17 +1,15 @@
 //! `trodden instrument`: everything that is not instrumented stays the same, to the byte.
 
-mod zips;
-
 use std::fs;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
+use crate::zips::{File, class, file, zip, zip_with};
 use tempfile::TempDir;
 use trodden_profile::Profile;
 use zip::{CompressionMethod, ZipArchive};
-use zips::{File, class, file, zip, zip_with};
 
 struct Room(TempDir);
 

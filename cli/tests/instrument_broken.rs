@@ -1,15 +1,14 @@
 //! `trodden instrument` with input and output that cannot work: each is reported by name, the exit code is
 //! not 0, and nothing is written, not even a temporary file.
 
-mod zips;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::zips;
+use crate::zips::{File, class, class_of_version, file, zip};
 use tempfile::TempDir;
-use zips::{File, class, class_of_version, file, zip};
 
 struct Room(TempDir);
 

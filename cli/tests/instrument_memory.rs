@@ -1,13 +1,11 @@
 //! `trodden instrument`: what it keeps in memory does not grow with the input.
 
-mod zips;
-
 use std::fs;
 use std::process::Command;
 
+use crate::zips::{class, file, zip};
 use tempfile::TempDir;
 use trodden_profile::Profile;
-use zips::{class, file, zip};
 
 /// Archives inside of the input.
 const LIBRARIES: usize = 30;

@@ -1,16 +1,14 @@
 //! `trodden instrument`: archives inside of others take probes where classes are loaded from them, and are
 //! copied to the byte where they are data.
 
-mod zips;
-
 use std::fs;
 use std::io::{Cursor, Read};
 use std::path::Path;
 use std::process::Command;
 
+use crate::zips::{File, class, file, zip};
 use tempfile::TempDir;
 use zip::ZipArchive;
-use zips::{File, class, file, zip};
 
 /// Runs it on these inputs; what it reports.
 #[track_caller]

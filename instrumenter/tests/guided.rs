@@ -1,11 +1,9 @@
 //! Profile-guided probes (PEP section 3.4): a former profile decides which edges carry no register update.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use common::{Class, Method, Random};
+use crate::common::{Class, Method, Random};
 use trodden_instrumenter::{
     ClassIds, Guide, InstrumentOptions, Instrumenter, Preparation, Prepared, ProbeKind,
 };

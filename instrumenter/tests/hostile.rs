@@ -1,10 +1,8 @@
 //! Damaged and oversized class files: no panic, errors that say where, no quadratic behaviour.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::Random;
+use crate::common::Random;
 use trodden_instrumenter::{
     ClassIds, EventProbes, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind, round_trip,
 };

@@ -1,8 +1,6 @@
 //! Methods that are too large for a probe in front of each call: first these probes go, then all of them.
 
-mod common;
-
-use common::Class;
+use crate::common::{self, Class};
 use trodden_instrumenter::{
     CallWeight, ClassIds, EventProbes, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind,
     round_trip,

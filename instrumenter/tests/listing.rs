@@ -2,11 +2,9 @@
 //! index, probe code is indented: register updates (`iinc`, or `iconst; istore`), path ends (id, register,
 //! `invokestatic`), and gotos around updates that only some of a block's edges run through.
 
-mod common;
-
 use std::fmt::Write;
 
-use common::Class;
+use crate::common::{self, Class};
 use trodden_instrumenter::{ClassIds, InstrumentOptions, Instrumenter, Preparation, ProbeKind};
 
 fn listing(kind: ProbeKind) -> String {

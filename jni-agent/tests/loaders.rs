@@ -1,11 +1,9 @@
 //! The program's class loaders are asked for nothing because of probes.
 
-mod common;
-
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{agent, compile, jdks};
+use crate::common::{agent, compile, jdks};
 use trodden_profile::Profile;
 
 fn run(home: &Path, dir: &Path, options: Option<&str>) -> Output {

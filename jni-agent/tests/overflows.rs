@@ -3,8 +3,6 @@
 
 #![cfg(target_os = "linux")]
 
-mod common;
-
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::path::Path;
@@ -13,7 +11,7 @@ use std::time::Duration;
 
 use trodden_profile::Profile;
 
-use common::{agent, compile, jdks};
+use crate::common::{agent, compile, jdks};
 
 /// How often each JVM is run, if `TRODDEN_TEST_OVERFLOWS` does not say so.
 const RUNS: usize = 3;

@@ -1,13 +1,11 @@
 //! Small programs under the built agent, on every JDK found, with `-Xverify:all -Xcheck:jni`.
 
-mod common;
-
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{agent, jdks};
+use crate::common::{self, agent, jdks};
 use trodden_profile::Profile;
 
 /// Longest time to wait for what comes in its own time; on a busy machine, seconds become minutes.

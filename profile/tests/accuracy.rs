@@ -1,10 +1,8 @@
 //! Edge profiles and accuracy metrics, by hand and against slow obvious versions.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use trodden_numbering::{EdgeWeights, FlowGraph, PathEnd, SimpleGraph};
 use trodden_profile::{

@@ -1,8 +1,6 @@
 //! How counts came about, against draws whose truth is known.
 
-mod common;
-
-use common::{class, paths, profile, two_ifs};
+use crate::common::{class, paths, profile, two_ifs};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use trodden_profile::{CountBasis, Observation, Profile, RunInfo, facts};

@@ -1,8 +1,6 @@
 //! Counts of tests: written, read, merged, refused.
 
-mod common;
-
-use common::{class, paths, profile, two_ifs};
+use crate::common::{class, paths, profile, two_ifs};
 use trodden_profile::{MethodCounts, Profile, TestCounts, TestMethod, merge};
 
 fn test(name: &str, allocated: Option<u64>, methods: &[(u32, MethodCounts)]) -> TestCounts {

@@ -1,8 +1,6 @@
 //! The `.trodden` file: what is written is read; whatever else is read gives an error and no panic.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use trodden_profile::{
     ContextNode, ContextTree, Contexts, FORMAT_VERSION, KPaths, LoadError, MapsWriter, MethodCounts,

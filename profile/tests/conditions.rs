@@ -1,9 +1,7 @@
 //! Conditions in files and merged profiles.
 
-mod common;
-
-use common::conditions::any_conditions;
-use common::*;
+use crate::common::conditions::any_conditions;
+use crate::common::*;
 use proptest::prelude::*;
 use trodden_profile::{
     CodeCopy, CodeRange, CompilerMade, Condition, ConditionKind, MapsWriter, MethodConditions, Outcome,

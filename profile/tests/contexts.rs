@@ -1,8 +1,6 @@
 //! Calling contexts in a profile: sums, thresholds.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use trodden_profile::events::BURST_GROUPS;
 use trodden_profile::options::ContextWeight;

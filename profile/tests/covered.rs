@@ -1,8 +1,6 @@
 //! Coverage: files, merging, counts of edges.
 
-mod common;
-
-use common::{class, method_over, paths, profile};
+use crate::common::{class, method_over, paths, profile};
 use trodden_numbering::{CoveragePlan, EdgeWeights, SimpleGraph};
 use trodden_profile::{Covered, MergeError, MethodCovered, MethodMap, Profile, merge};
 

@@ -1,10 +1,8 @@
 //! CPU samples: trees, sums by place, files, merged profiles.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::cpu::{any_cpu, any_stacks};
+use crate::common::cpu::{any_cpu, any_stacks};
 use proptest::prelude::*;
 use trodden_profile::{
     CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, PlaceTime, Profile,

@@ -1,13 +1,11 @@
 //! Files with every kind of profile, as the code of 2026-11-22 wrote them before kinds became plug-ins: the same bytes are
-//! read and written today. `TRODDEN_WRITE_GOLDEN=1 cargo test -p trodden-profile --test golden` writes them anew, for a new
+//! read and written today. `TRODDEN_WRITE_GOLDEN=1 cargo test -p trodden-profile --test suite golden` writes them anew, for a new
 //! version of the format.
-
-mod common;
 
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use common::*;
+use crate::common::*;
 use trodden_numbering::{EdgeWeights, SimpleGraph};
 use trodden_profile::options::ContextWeight;
 use trodden_profile::structural::{GraphCounts, MethodStructure, Structural};

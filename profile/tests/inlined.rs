@@ -1,10 +1,8 @@
 //! Inlined code in files, merged profiles and printable ones.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::*;
+use crate::common::*;
 use trodden_profile::{InlinedCode, LineEntry, MethodMap, Profile, merge};
 
 fn piece(start: u32, end: u32, file: &str) -> InlinedCode {

@@ -1,10 +1,8 @@
 //! What is known where probes leave loops with a single path out, against runs that are followed edge by edge.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::method_over;
+use crate::common::method_over;
 use proptest::prelude::*;
 use trodden_numbering::generate::{self, Choices};
 use trodden_numbering::{BlockId, EdgeOp, EdgeRef, EdgeWeights, FlowGraph, Plan, Update};

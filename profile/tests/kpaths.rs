@@ -1,8 +1,6 @@
 //! k-iteration path forests in a profile: rules, sums, files, overlap.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use trodden_profile::{ForestProblem, KPaths, MergeError, PathForest, Profile, kpaths_overlap, merge};
 

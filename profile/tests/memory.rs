@@ -1,11 +1,9 @@
 //! What is kept from run to run: learnt, forgotten, planned, written and read.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use common::two_ifs;
+use crate::common::two_ifs;
 use trodden_profile::{
     ClassMap, ClassProfile, Known, Memory, MethodCounts, MethodShape, Profile, RunInfo, Skipped, merge,
 };

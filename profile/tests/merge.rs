@@ -1,8 +1,6 @@
 //! Merging: sums, whatever the order, and whatever the numbering.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use trodden_numbering::{BlockId, EdgeWeights, Path, SimpleGraph};
 use trodden_profile::{

@@ -1,12 +1,10 @@
 //! Spool folders: what is found in them, and what is refused.
 
-mod common;
-
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use common::example;
+use crate::common::example;
 use trodden_profile::spool::{Key, VerifyError, WindowName, bytes_in, clear, list, verify};
 use trodden_profile::{Profile, facts};
 

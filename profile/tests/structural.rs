@@ -1,11 +1,9 @@
 //! Structural profiles: files, merging, comparing.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use common::{class, method_over, paths, profile};
+use crate::common::{class, method_over, paths, profile};
 use trodden_numbering::{EdgeWeights, SimpleGraph};
 use trodden_profile::structural::{
     GraphCounts, MethodStructure, Structural, compare_structural, structure_of,

@@ -1,10 +1,8 @@
 //! Hot subpaths in a profile: rules, files, sums.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use trodden_profile::{ExactSubpaths, Profile, Subpath, SubpathRun, Subpaths, least_rotation, merge};
 

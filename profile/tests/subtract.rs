@@ -1,12 +1,10 @@
 //! Differences of profiles: whatever two readings of a recording are, the earlier one and the difference make up the later one.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use common::cpu::any_cpu;
-use common::*;
+use crate::common::cpu::any_cpu;
+use crate::common::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use trodden_numbering::{BlockId, EdgeWeights, FlowGraph};

@@ -1,9 +1,8 @@
 //! The `.trace` file: what is written is read; a piece of one is read as far as it goes; anything else is an error.
 
-mod common;
-
-use common::conditions::any_conditions;
-use common::*;
+use crate::common;
+use crate::common::conditions::any_conditions;
+use crate::common::*;
 use proptest::prelude::*;
 use trodden_profile::events::{Event, EventKinds, MAX_METHOD, ThreadInfo, Word};
 use trodden_profile::trace::{TraceError, TraceItem, TraceReader, TraceWriter, Truncation};

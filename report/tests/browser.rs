@@ -1,11 +1,10 @@
 //! Opens the page in a real browser, if there is one: no script error, the rows are there, sorting and
 //! choosing work. The browser is `TRODDEN_CHROMIUM` or one on the PATH.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::common;
 use scraper::{Html, Selector};
 use trodden_profile::{KPaths, PathForest, Profile};
 use trodden_report::{Report, ReportOptions};

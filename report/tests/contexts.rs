@@ -1,7 +1,6 @@
 //! Calling contexts in all formats.
 
-mod common;
-
+use crate::common;
 use scraper::{Html, Selector};
 use serde_json::Value;
 use trodden_profile::BlockExit::Return;

@@ -1,12 +1,10 @@
 //! Coverage of made-up methods: neighbours by exhaustion, sums, formats.
 #![allow(missing_docs)]
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use common::Method;
+use crate::common::{self, Method};
 use trodden_numbering::FlowGraph;
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
 use trodden_profile::{ClassProfile, Covered, MethodCounts, MethodCovered, MethodMap, Profile};

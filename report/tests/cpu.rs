@@ -1,10 +1,9 @@
 //! CPU samples in text, JSON, pages and stacks.
 
-mod common;
-
 use std::time::Duration;
 
-use common::cpu::row;
+use crate::common;
+use crate::common::cpu::row;
 use serde_json::Value;
 use trodden_profile::{CpuFailure, CpuFrame, CpuFrameKind, CpuSamples, CpuTime, Profile, facts};
 use trodden_report::{Report, ReportOptions, Weight};

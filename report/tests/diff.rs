@@ -1,10 +1,8 @@
 //! `trodden diff` on profiles made by hand, whole and damaged.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{Method, Random, class, run};
+use crate::common::{self, Method, Random, class, run};
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
 use trodden_profile::Profile;
 use trodden_report::{Diff, DiffError, DiffOptions, DiffSources};

@@ -1,9 +1,7 @@
 //! `trodden diff` of CPU time: what changed beyond chance, and that chance is no finding.
 
-mod common;
-
-use common::Random;
-use common::cpu::{frame, row, samples, shop, time};
+use crate::common::cpu::{frame, row, samples, shop, time};
+use crate::common::{self, Random};
 use serde_json::Value;
 use trodden_profile::{CpuFrameKind, Profile};
 use trodden_report::{Diff, DiffOptions, DiffSources};

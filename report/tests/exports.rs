@@ -1,8 +1,7 @@
 //! Stacks for other tools, of a made-up profile: what they hold; real tools read them in
 //! `tests/tests/reports/exports.rs`.
 
-mod common;
-
+use crate::common;
 use serde_json::Value;
 use trodden_profile::Profile;
 use trodden_report::{Report, ReportError, ReportOptions, StackKind, Weight};

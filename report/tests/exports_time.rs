@@ -1,11 +1,9 @@
 //! CPU time in stacks for other tools: against sums that are made here, sample by sample, up the rows of the samples.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::Random;
-use common::cpu::{row, samples, shop, shop_frames, time};
+use crate::common::cpu::{row, samples, shop, shop_frames, time};
+use crate::common::{self, Random};
 use serde_json::Value;
 use trodden_profile::{CpuFrame, CpuRow, Profile};
 use trodden_report::{Report, ReportError, ReportOptions, StackKind, Weight};

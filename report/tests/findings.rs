@@ -1,8 +1,6 @@
 //! What stands out, and decisions in the source's terms: profiles made by hand, where the answer is known.
 
-mod common;
-
-use common::{Method, class, run, sources};
+use crate::common::{self, Method, class, run, sources};
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
 use trodden_profile::{
     BlockShape, Callee, CompilerMade, Condition, ConditionKind, MethodConditions, MethodShape, Outcome,

@@ -1,9 +1,8 @@
 //! The formats over a made-up profile: goldens, sums, escaping, damage.
 
-mod common;
-
 use std::sync::Arc;
 
+use crate::common;
 use scraper::{Html, Selector};
 use serde_json::Value;
 use trodden_profile::facts;

@@ -1,10 +1,9 @@
 //! Names as no compiler makes them, but class files may have: no format lets them steer a terminal, end a record, or
 //! name files outside of the source folders.
 
-mod common;
-
 use std::sync::Arc;
 
+use crate::common;
 use trodden_profile::BlockExit::{Branch, Return};
 use trodden_profile::{
     ContextNode, ContextTree, Contexts, Observation, Profile, Skipped, Subpaths, is_control,

@@ -1,9 +1,8 @@
 //! k-iteration path forests in all formats: over made-up activations of the paper's figures 3, 4 and 9.
 
-mod common;
-
 use std::collections::BTreeMap;
 
+use crate::common;
 use scraper::{Html, Selector};
 use serde_json::Value;
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};

@@ -1,8 +1,6 @@
 //! What live views need: what happened between two dumps, and one method in words.
 
-mod common;
-
-use common::cpu::{frame, row, samples, shop, time};
+use crate::common::cpu::{frame, row, samples, shop, time};
 use trodden_profile::{CpuFrameKind, MethodCounts, Profile};
 use trodden_report::{OneMethod, Report, ReportOptions};
 

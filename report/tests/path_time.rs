@@ -1,8 +1,7 @@
 //! Time on paths: samples and counts made by hand, where the answer is known.
 
-mod common;
-
-use common::cpu::shop;
+use crate::common;
+use crate::common::cpu::shop;
 use serde_json::Value;
 use trodden_profile::Profile;
 use trodden_report::{FindingKind, Report, ReportOptions};

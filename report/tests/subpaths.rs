@@ -1,7 +1,6 @@
 //! Hot subpaths in all formats.
 
-mod common;
-
+use crate::common;
 use scraper::{Html, Selector};
 use serde_json::Value;
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};

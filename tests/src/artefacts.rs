@@ -1,5 +1,6 @@
 //! Our own binaries.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
@@ -16,8 +17,9 @@ pub struct Artefacts {
     pub cli: PathBuf,
 }
 
-/// The agent and the command line, in release mode, brought up to date first: a test must never pass with
-/// yesterday's agent. `TRODDEN_TEST_ARTEFACTS` names a folder that has both, instead.
+/// The agent and the command line, built as the tests are (in release mode for those of `dev`), and brought up to
+/// date first: a test must never pass with yesterday's agent. `TRODDEN_TEST_ARTEFACTS` names a folder that has
+/// both, instead.
 ///
 /// # Errors
 /// If they cannot be built.
@@ -50,21 +52,19 @@ fn build() -> Result<PathBuf> {
     let is_profile = |p: &&std::path::Path| p.join("deps").is_dir() && p.join("build").is_dir();
     let profile = exe.ancestors().find(is_profile).ok_or("not run by cargo")?;
     let target = profile.parent().ok_or("no target folder")?;
+    let name = match profile.file_name() {
+        Some(name) if name != "debug" => name,
+        _ => OsStr::new("release"),
+    };
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command
-        .args([
-            "build",
-            "--release",
-            "--locked",
-            "-p",
-            "trodden-agent",
-            "-p",
-            "trodden",
-        ])
+        .args(["build", "--locked", "-p", "trodden-agent", "-p", "trodden"])
+        .arg("--profile")
+        .arg(name)
         .arg("--target-dir")
         .arg(target)
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     process::run(&mut command, Duration::from_secs(1200))?.success()?;
-    Ok(target.join("release"))
+    Ok(target.join(name))
 }

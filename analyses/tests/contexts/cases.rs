@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use trodden_analyses::contexts::*;
 
-use crate::common::*;
+use super::common::*;
 
 /// Calls of `counts[i]` times method `i`, each from method `i / 3` (a heap-shaped tree), in random order.
 fn calls(counts: &[u64], seed: u64) -> Vec<Op> {

@@ -8,8 +8,8 @@ use trodden_profile::events::{ThreadInfo, Word};
 use trodden_profile::options::ProfileOptions;
 use trodden_profile::{Profile, Subpath};
 
+use super::common::canonical;
 use super::words;
-use crate::common::canonical;
 
 /// Paths of `outer` in [`words::class`], and their blocks.
 fn stream(turns: usize) -> Vec<u32> {

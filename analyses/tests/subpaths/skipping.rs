@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use trodden_analyses::subpaths::*;
 
-use crate::common::*;
+use super::common::*;
 
 fn skipping(options: &SubpathOptions) -> Sampler {
     options.check().unwrap();

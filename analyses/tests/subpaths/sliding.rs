@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use trodden_analyses::subpaths::*;
 
-use crate::common::*;
+use super::common::*;
 
 /// Counts of all subpaths that are within the last `window` blocks.
 fn truth(all: &[(u64, bool)], window: u64, options: &SubpathOptions) -> HashMap<Vec<u64>, f64> {

@@ -7,8 +7,8 @@ use trodden_numbering::{BlockId, StartKind};
 use trodden_profile::events::EventKinds;
 use trodden_profile::{BlockExit, EdgeLabel, MethodMap};
 
+use super::oracle::{Expected, Report};
 use crate::common::{self, Class, Constant, Method, Random};
-use crate::oracle::{Expected, Report};
 
 /// A method with probes, and the original.
 pub struct Walk<'w> {

@@ -1,5 +1,5 @@
 //! The reviewed list of `unsafe` code: `unsafe.txt` has every place with its reason, so that a change of it
-//! is seen in a review. `TRODDEN_UPDATE_UNSAFE=1 cargo test -p trodden-agent --test rooms` writes it.
+//! is seen in a review. `TRODDEN_UPDATE_UNSAFE=1 cargo test -p trodden-agent --test suite` writes it.
 
 use std::path::Path;
 

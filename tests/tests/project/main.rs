@@ -4,6 +4,7 @@
 mod documents;
 mod prerequisites;
 mod readers;
+mod suites;
 mod sweep_sample;
 mod tiers;
 mod words;

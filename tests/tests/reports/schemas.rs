@@ -145,7 +145,7 @@ fn documents(folder: &Path) -> Result<Vec<(&'static str, Vec<PathBuf>)>> {
     ];
     let changed = recorded(&jdk, folder, "changed", &changed, &["--probe", "counters"])?;
     // Of a made-up profile with damage and with loops that are not counted.
-    let snapshot = Path::new(build::ROOT).join("../report/tests/snapshots/formats__json.snap");
+    let snapshot = Path::new(build::ROOT).join("../report/tests/snapshots/suite__formats__json.snap");
     let text = fs::read_to_string(snapshot)?;
     let (_, text) = text.split_once("\n---\n").ok_or("no snapshot")?;
     let made_up = folder.join("formats__json.json");

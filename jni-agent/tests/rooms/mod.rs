@@ -1,7 +1,8 @@
 //! The rooms of the agent and the arrows between them: what may use what. The sources must agree with the
 //! table, and so must ARCHITECTURE.md.
 
-mod circles;
+#[path = "../../../tests/rooms/sources.rs"]
+mod sources;
 mod unsafe_code;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -207,6 +208,16 @@ fn rooms_use_what_the_table_says() {
         })
         .collect();
     assert_eq!(used, table, "left: the sources; right: the table in this test");
+}
+
+#[test]
+fn no_circle_of_files_is_larger() {
+    sources::check_circles(env!("CARGO_MANIFEST_DIR"), 4);
+}
+
+#[test]
+fn errors_have_types() {
+    sources::check_errors(env!("CARGO_MANIFEST_DIR"), 0);
 }
 
 #[test]

@@ -6,8 +6,6 @@
 //! Neither the rewriter nor its reader nor the placement (`Plan`) is trusted: code is decoded by `common`,
 //! and expected numbers come from `PathDag` values, starts and ends alone.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod oracle;
 mod walk;
 
@@ -15,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use common::{Class, Method, Random};
+use crate::common::{Class, Method, Random};
 use oracle::{Expected, Numbers, StructuralNumbers};
 use trodden_instrumenter::{
     ClassIds, EventProbes, Filter, Guide, InstrumentOptions, Instrumenter, MethodCode, Preparation,

@@ -1,0 +1,8 @@
+//! The tests of the analyses as one program: they are linked once.
+
+mod analyses;
+mod contexts;
+mod kpaths;
+mod rooms;
+mod stream;
+mod subpaths;

@@ -1,0 +1,15 @@
+//! The tests of the command line as one program: they are linked once.
+
+mod attach;
+mod cli;
+mod instrument;
+mod instrument_broken;
+mod instrument_memory;
+mod instrument_nested;
+mod kpaths;
+mod large_profiles;
+mod outputs;
+mod replay;
+mod rooms;
+mod store;
+mod zips;
