@@ -124,6 +124,10 @@ impl Jdk {
             command.env_remove(variable);
         }
         command.env("JAVA_HOME", &self.home);
+        if tool == "javac" {
+            // It ends before C2 is worth its time: a third less.
+            command.args(["-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"]);
+        }
         command
     }
 }
