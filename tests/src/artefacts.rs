@@ -17,9 +17,9 @@ pub struct Artefacts {
     pub cli: PathBuf,
 }
 
-/// The agent and the command line, built as the tests are (in release mode for those of `dev`), and brought up to
-/// date first: a test must never pass with yesterday's agent. `TRODDEN_TEST_ARTEFACTS` names a folder that has
-/// both, instead.
+/// The agent and the command line, built as the tests are (in release mode for those of `dev`), and brought
+/// up to date first: a test must never pass with yesterday's agent. `TRODDEN_TEST_ARTEFACTS` names a folder
+/// that has both, instead.
 ///
 /// # Errors
 /// If they cannot be built.
