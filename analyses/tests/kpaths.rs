@@ -2,15 +2,13 @@
 
 #[path = "../benches/baseline/mod.rs"]
 mod baseline;
-#[path = "../benches/random/mod.rs"]
-mod random;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
+use crate::random::Random;
 use baseline::{HashProfile, NullActivations};
 use proptest::prelude::*;
-use random::Random;
 use trodden_analyses::kpaths::ActivationEvent::{self, Enter, Exit, Path};
 use trodden_analyses::kpaths::{
     ActivationAnalysis, ActivationBursts, Activations, BoundedForest, ChunkPairs, ForestError,

@@ -3,6 +3,8 @@
 mod analyses;
 mod contexts;
 mod kpaths;
+#[path = "../benches/random/mod.rs"]
+mod random;
 mod rooms;
 mod stream;
 mod subpaths;

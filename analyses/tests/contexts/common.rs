@@ -1,13 +1,10 @@
 //! Streams, brute force, and the comparison with it.
 
-#[path = "../../benches/random/mod.rs"]
-mod random;
-
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
 
+pub use crate::random::Random;
 use proptest::prelude::*;
-pub use random::Random;
 use trodden_analyses::contexts::*;
 
 /// An event of a thread.
