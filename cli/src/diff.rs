@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use trodden_insight::diff::{Diff, DiffOptions, Reason};
 use trodden_profile::Profile;
-use trodden_report::{Diff, DiffOptions, DiffSources, Reason};
+use trodden_report::diff::{DiffFormats, DiffSources};
 
 use crate::error::CliError;
 use crate::output;

@@ -7,8 +7,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use trodden_insight::reach::{has_tests, tests_for as tests_of_line, tests_of_change};
 use trodden_profile::{Profile, printable};
-use trodden_report::reach::{has_tests, tests_for as tests_of_line, tests_of_change};
 
 use crate::coverage::profiles;
 use crate::error::CliError;

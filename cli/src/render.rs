@@ -4,9 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use trodden_insight::contexts::ContextsOptions;
+use trodden_insight::kpaths::KPathsOptions;
 use trodden_profile::Profile;
 use trodden_profile::options::FileFormat;
-use trodden_report::{ContextsOptions, KPathsOptions, Report, ReportError, ReportOptions, StackKind, Weight};
+use trodden_report::{Report, ReportError, ReportOptions, StackKind, Weight};
 
 use crate::coverage::CoverageFormat;
 use crate::error::CliError;

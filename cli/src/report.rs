@@ -4,9 +4,11 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use trodden_insight::contexts::ContextsOptions;
+use trodden_insight::kpaths::KPathsOptions;
 use trodden_profile::Profile;
 use trodden_profile::options::{FileFormat, Share, SubpathThreshold};
-use trodden_report::{ContextsOptions, KPathsOptions, StackKind, Weight};
+use trodden_report::{StackKind, Weight};
 
 use crate::coverage::{self, CoverageArgs};
 use crate::error::CliError;

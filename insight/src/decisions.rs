@@ -9,7 +9,7 @@ use trodden_profile::{
 };
 use trodden_source::text::SourceFile;
 
-use crate::words::{decision_short, end_kind, ends, place, place_of, start_kind, starts};
+use crate::names::{decision_short, end_kind, ends, place, place_of, start_kind, starts};
 
 /// The decisions of one method. Without any, all are shown as what the bytecode does.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +36,7 @@ pub struct Decision {
 
 impl Decisions {
     /// From what was recovered from bytecode; with the source's own text where the file has it.
-    pub(crate) fn new(map: &MethodMap, of: &MethodConditions, source: Option<&SourceFile>) -> Self {
+    pub fn new(map: &MethodMap, of: &MethodConditions, source: Option<&SourceFile>) -> Self {
         // It is of another place of the source, but of a source all the same.
         let not_inlined = |made: &CompilerMade| *made != CompilerMade::KotlinInlined;
         let decision = |condition: &trodden_profile::Condition| {
@@ -88,7 +88,7 @@ impl Decisions {
     }
 
     /// Where a path starts, in plain words.
-    pub(crate) fn starts(&self, map: &MethodMap, path: &PathDescription) -> String {
+    pub fn starts(&self, map: &MethodMap, path: &PathDescription) -> String {
         if self.looks_for_case(map, path.start) && path.start_kind == StartKind::Header {
             next_case(path.start)
         } else {
@@ -97,7 +97,7 @@ impl Decisions {
     }
 
     /// Where a path ends, in plain words.
-    pub(crate) fn ends(&self, map: &MethodMap, path: &PathDescription) -> String {
+    pub fn ends(&self, map: &MethodMap, path: &PathDescription) -> String {
         if self.looks_for_case(map, path.end) && path.end_kind == EndKind::Header {
             next_case(path.end)
         } else {
@@ -106,13 +106,13 @@ impl Decisions {
     }
 
     /// The names of the kinds of a path's start and end, for programs.
-    pub(crate) fn kinds(&self, map: &MethodMap, path: &PathDescription) -> (&'static str, &'static str) {
+    pub fn kinds(&self, map: &MethodMap, path: &PathDescription) -> (&'static str, &'static str) {
         let (start, end) = self.source_kinds(map, path);
         (start_kind(start), end_kind(end))
     }
 
     /// The kinds of a path's start and end: the search for the next case is no loop, but cuts the path.
-    pub(crate) fn source_kinds(&self, map: &MethodMap, path: &PathDescription) -> (StartKind, EndKind) {
+    pub fn source_kinds(&self, map: &MethodMap, path: &PathDescription) -> (StartKind, EndKind) {
         let start = match path.start_kind {
             StartKind::Header if self.looks_for_case(map, path.start) => StartKind::Cut,
             kind => kind,
@@ -131,7 +131,7 @@ impl Decisions {
 
     /// Following an edge, in words: `hit != null → no`, `for (x : xs) → again`, `line 24 → yes`; what the bytecode did
     /// (`taken`) where that is all that is known.
-    pub(crate) fn followed(&self, map: &MethodMap, edge: EdgeRef) -> String {
+    pub fn followed(&self, map: &MethodMap, edge: EdgeRef) -> String {
         let block = edge.from.index();
         match self.outcome(block, edge.index as usize) {
             Some(outcome) => format!("{} → {outcome}", self.asked(map, block)),
@@ -140,7 +140,7 @@ impl Decisions {
     }
 
     /// What is decided: `hit != null`, `switch (method)`; the line if it is not known.
-    pub(crate) fn asked(&self, map: &MethodMap, block: usize) -> String {
+    pub fn asked(&self, map: &MethodMap, block: usize) -> String {
         match self.of(block).and_then(Decision::phrase) {
             Some(phrase) => phrase,
             None => place_of(map, map.blocks[block].last),
@@ -148,19 +148,19 @@ impl Decisions {
     }
 
     /// One outcome: `yes`, `again`, `case "GET"`; what the bytecode did where that is all that is known.
-    pub(crate) fn outcome_or_label(&self, map: &MethodMap, edge: EdgeRef) -> String {
+    pub fn outcome_or_label(&self, map: &MethodMap, edge: EdgeRef) -> String {
         let known = self.outcome(edge.from.index(), edge.index as usize);
         known.unwrap_or_else(|| decision_short(label(map, edge)))
     }
 
     /// One outcome, if it is known.
-    pub(crate) fn outcome(&self, block: usize, edge: usize) -> Option<String> {
+    pub fn outcome(&self, block: usize, edge: usize) -> Option<String> {
         let outcome = self.of(block)?.outcomes.get(edge)?;
         outcome.text().map(|text| printable(text).into_owned())
     }
 
     /// Does this edge stand for *no* or *done*? In the bytecode's terms: was the branch not taken?
-    pub(crate) fn is_negative(&self, map: &MethodMap, edge: EdgeRef) -> bool {
+    pub fn is_negative(&self, map: &MethodMap, edge: EdgeRef) -> bool {
         let known = self
             .of(edge.from.index())
             .and_then(|d| d.outcomes.get(edge.index as usize));

@@ -4,13 +4,6 @@
 //! below it, if its counter is too small a share of its parent's or of its root's; what stays is labelled `X % (Y %)`
 //! with these two shares.
 
-mod compare;
-mod dot;
-mod html;
-mod json;
-pub(crate) mod section;
-mod text;
-
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -32,16 +25,20 @@ pub struct KPathsOptions {
 
 /// Thresholds for one format.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub struct Limits {
+    /// See [`KPathsOptions::min_parent`].
     pub min_parent: f64,
+    /// See [`KPathsOptions::min_root`].
     pub min_root: f64,
+    /// See [`KPathsOptions::unfold`].
     pub unfold: bool,
     /// Trees of a method at most, the most frequent roots first.
     pub trees: usize,
 }
 
 impl KPathsOptions {
-    pub(crate) fn limits(&self, min_root: f64, trees: usize) -> Limits {
+    /// The thresholds of a format that shows this much.
+    pub fn limits(&self, min_root: f64, trees: usize) -> Limits {
         Limits {
             min_parent: self.min_parent.unwrap_or(0.01),
             min_root: self.min_root.unwrap_or(min_root),
@@ -53,13 +50,14 @@ impl KPathsOptions {
 
 impl Limits {
     /// What is folded where a format folds this much.
-    pub(crate) fn fold(&self, fold: Fold) -> Fold {
+    pub fn fold(&self, fold: Fold) -> Fold {
         if self.unfold { Fold::Nothing } else { fold }
     }
 }
 
 /// The trees of a method that are shown.
-pub(crate) struct Trees {
+pub struct Trees {
+    /// Paths of a sequence at most.
     pub k: u32,
     /// Path ends in the whole forest.
     pub total: u64,
@@ -75,25 +73,33 @@ pub(crate) struct Trees {
     pub last: Vec<(u64, u64)>,
     /// The paths in the trees by number; an error for a number that names no path.
     pub paths: BTreeMap<u64, Result<PathView, NoPath>>,
-    /// Their ways, in words.
+    /// Their routes.
     pub routes: BTreeMap<u64, String>,
 }
 
 /// A tree: the nodes that are shown, in preorder, the most frequent child first.
-pub(crate) struct Tree {
+pub struct Tree {
+    /// The nodes.
     pub nodes: Vec<TreeNode>,
 }
 
-pub(crate) struct TreeNode {
+/// A node: a sequence of paths.
+pub struct TreeNode {
+    /// The last path.
     pub path: u64,
     /// Paths in the sequence: 1 at the root.
     pub length: u32,
+    /// Its counter.
     pub count: u64,
     /// The most it can be, if cold sequences were pruned while recording.
     pub at_most: u64,
+    /// Position of the node above.
     pub parent: Option<usize>,
+    /// Positions of the nodes below.
     pub children: Vec<usize>,
+    /// Share of the counter above.
     pub of_parent: f64,
+    /// Share of the root's counter.
     pub of_root: f64,
     /// Children that are not shown: how many, and their counters.
     pub hidden: (usize, u64),
@@ -119,7 +125,7 @@ impl Trees {
             .collect();
         let numbers = trees.iter().flat_map(|t| t.nodes.iter().map(|n| n.path));
         let paths: BTreeMap<_, _> = numbers.map(|n| (n, method.path(n))).collect();
-        let route = |path: &PathView| crate::text::route(path, method.map, method.decisions());
+        let route = |path: &PathView| crate::route::route(path, method.map, method.decisions());
         let routes = paths
             .iter()
             .filter_map(|(&n, path)| Some((n, route(path.as_ref().ok()?))));
@@ -135,19 +141,10 @@ impl Trees {
             trees,
         })
     }
-
-    /// What is not exact about the counters, as a sentence.
-    pub fn error(&self) -> Option<String> {
-        let (index, most) = self.missing.iter().enumerate().max_by_key(|&(_, n)| n)?;
-        Some(format!(
-            "Rare sequences were dropped while recording: counts may be too low, for sequences of {} paths by at most {} in total.",
-            index + 2,
-            crate::words::thousands(*most)
-        ))
-    }
 }
 
-fn share(part: u64, whole: u64) -> f64 {
+/// A share; 0 of nothing.
+pub fn share(part: u64, whole: u64) -> f64 {
     match whole {
         0 => 0.0,
         whole => part as f64 / whole as f64,
@@ -201,7 +198,7 @@ impl Tree {
 
 /// Which nodes share a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fold {
+pub enum Fold {
     /// Each node is on its own.
     Nothing,
     /// Immediate repetitions of the same path: `5 ×4`.
@@ -211,10 +208,12 @@ pub(crate) enum Fold {
 }
 
 /// Nodes that are shown as one: each but the last has only one child that is shown.
-pub(crate) struct Line {
+pub struct Line {
+    /// The paths.
     pub steps: Vec<Step>,
     /// Index of the line above.
     pub parent: Option<usize>,
+    /// Positions of the lines below.
     pub children: Vec<usize>,
     /// Index of its last node; counters and shares are that one's.
     pub last: usize,
@@ -226,14 +225,16 @@ pub(crate) struct Line {
 
 /// A path that comes one or more times in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
+pub struct Step {
+    /// Its number.
     pub path: u64,
+    /// Repetitions.
     pub times: u32,
 }
 
 /// A line may lose this share of its first node's counter on the way to its last: what comes next is then still
 /// "nearly always" the same.
-const LOSS: f64 = 0.05;
+pub const LOSS: f64 = 0.05;
 /// The same for a run of one path. A loop that goes round n times loses one n-th with each round.
 const LOSS_OF_RUN: f64 = 0.25;
 
@@ -281,6 +282,7 @@ impl Tree {
         lines
     }
 
+    /// The first path alone.
     pub fn root(&self) -> &TreeNode {
         &self.nodes[0]
     }
@@ -304,15 +306,9 @@ impl std::fmt::Display for Step {
     }
 }
 
-/// `X % (Y %)`, the label of k-BLPP's figures.
-pub(crate) fn label(of_parent: f64, of_root: f64) -> String {
-    let percent = crate::words::percent;
-    format!("{} ({})", percent(of_parent), percent(of_root))
-}
-
 /// What came after a line besides its children, if it is worth a line by the same threshold: words, share of the line,
 /// share of the root.
-pub(crate) fn leftovers(tree: &Tree, line: &Line, limits: &Limits) -> Vec<(String, f64, f64)> {
+pub fn leftovers(tree: &Tree, line: &Line, limits: &Limits) -> Vec<(String, f64, f64)> {
     let node = &tree.nodes[line.last];
     let (others, count) = node.hidden;
     let words = match others {

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use trodden_profile::{CpuTime, Known, MethodMap, Place, Profile};
 
+use crate::names;
 use crate::path_time::{Names, Times};
 use crate::pattern::MethodPattern;
-use crate::words;
 
 /// One of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub struct LeftOut<'p> {
     /// `near` by place, most first: lines if these are known.
     pub places: Vec<(Place, CpuTime)>,
     /// Its position among the frames of the samples.
-    pub(crate) frame: usize,
+    pub frame: usize,
 }
 
 impl LeftOut<'_> {
@@ -36,13 +36,13 @@ impl LeftOut<'_> {
     pub fn title(&self) -> String {
         format!(
             "{}.{}",
-            words::dotted(self.class),
-            words::signature(self.name, self.descriptor)
+            names::dotted(self.class),
+            names::signature(self.name, self.descriptor)
         )
     }
 
     /// Class, name and descriptor.
-    pub(crate) fn names(&self) -> Names<'_> {
+    pub fn names(&self) -> Names<'_> {
         (self.class, self.name, self.descriptor)
     }
 
@@ -61,7 +61,7 @@ fn reasons(profile: &Profile) -> impl Iterator<Item = (&str, Option<&str>, &str)
 }
 
 /// The names of those that samples name.
-pub(crate) fn names(profile: &Profile) -> HashSet<Names<'_>> {
+pub fn names(profile: &Profile) -> HashSet<Names<'_>> {
     let mut of_classes = HashSet::new();
     let mut found: HashSet<Names> = HashSet::new();
     for (class, method, _) in reasons(profile) {
@@ -81,7 +81,7 @@ pub(crate) fn names(profile: &Profile) -> HashSet<Names<'_>> {
 }
 
 /// Those with time, most first. `counted` are the methods with paths, `pattern` selects.
-pub(crate) fn left_out<'p>(
+pub fn left_out<'p>(
     profile: &'p Profile,
     times: &Times<'p>,
     counted: &HashSet<Names>,
@@ -130,7 +130,7 @@ pub(crate) fn left_out<'p>(
 }
 
 /// The line of a place in a method: by its path map or, without one, as the samples have it.
-pub(crate) fn line(times: &Times, frame: usize, map: Option<&MethodMap>, bci: u16) -> Option<u32> {
+pub fn line(times: &Times, frame: usize, map: Option<&MethodMap>, bci: u16) -> Option<u32> {
     match map {
         Some(map) => map.line(bci.into()),
         None => times.samples.lines.line(frame, bci),

@@ -6,11 +6,11 @@ use crate::path_time::Times;
 
 /// Times of lines by frame of the samples, then line.
 #[derive(Debug, Default)]
-pub(crate) struct LineTimes(HashMap<u32, BTreeMap<u32, LineTime>>);
+pub struct LineTimes(HashMap<u32, BTreeMap<u32, LineTime>>);
 
 /// CPU time of a line, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LineTime {
+pub struct LineTime {
     /// In the line and in everything that it called.
     pub ns: u64,
     /// In what it called, by frame, most first.

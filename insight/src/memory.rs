@@ -1,8 +1,6 @@
 //! Methods that this run did not measure, because earlier runs know them. They are shown among the others: with the counts of
 //! the run that measured them, the time that they take in this one, and a mark. Their counts are in no sum of this run.
 
-pub(crate) mod section;
-
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -11,10 +9,6 @@ use trodden_profile::{Known, MemoryRun, Profile, Remembered};
 use crate::pattern::MethodPattern;
 use crate::source::Sources;
 use crate::view::{MethodView, View};
-
-const MINUTE_MS: u64 = 60_000;
-const HOUR_MS: u64 = 60 * MINUTE_MS;
-const DAY_MS: u64 = 24 * HOUR_MS;
 
 /// Where the counts of a method come from that this run did not measure.
 #[derive(Clone, Copy, Debug)]
@@ -29,37 +23,8 @@ pub struct Earlier<'p> {
     pub age_ms: Option<u64>,
 }
 
-impl Earlier<'_> {
-    /// `run 1, 3 days before`.
-    pub(crate) fn run(&self) -> String {
-        let number = self.run.number;
-        let Some(age) = self.age_ms else {
-            return format!("run {number}");
-        };
-        if age < MINUTE_MS {
-            return format!("run {number}, a moment before");
-        }
-        let (unit, what) = match age {
-            DAY_MS.. => (DAY_MS, "day"),
-            HOUR_MS.. => (HOUR_MS, "hour"),
-            _ => (MINUTE_MS, "minute"),
-        };
-        let plural = if age / unit == 1 { "" } else { "s" };
-        format!("run {number}, {} {what}{plural} before", age / unit)
-    }
-
-    /// `counts are of run 1, 3 days before; not measured in this run: its paths are settled`.
-    pub(crate) fn mark(&self) -> String {
-        let why = match self.known {
-            Known::Settled => "its paths are settled",
-            Known::Cold => "it was cold",
-        };
-        format!("counts are of {}; not measured in this run: {why}", self.run())
-    }
-}
-
 /// The methods that a run left to earlier ones, with their counts.
-pub(crate) fn methods<'p>(
+pub fn methods<'p>(
     profile: &'p Profile,
     pattern: Option<&MethodPattern>,
     sources: &Rc<Sources>,
@@ -98,35 +63,4 @@ pub(crate) fn methods<'p>(
         Some(method)
     };
     ran.filter_map(marked).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ages() {
-        let (run, about) = (
-            MemoryRun {
-                number: 4,
-                ..MemoryRun::default()
-            },
-            Remembered::default(),
-        );
-        for (age_ms, said) in [
-            (None, "run 4"),
-            (Some(0), "run 4, a moment before"),
-            (Some(HOUR_MS), "run 4, 1 hour before"),
-            (Some(2 * DAY_MS - 1), "run 4, 1 day before"),
-            (Some(9 * DAY_MS), "run 4, 9 days before"),
-        ] {
-            let earlier = Earlier {
-                run: &run,
-                about: &about,
-                known: Known::Cold,
-                age_ms,
-            };
-            assert_eq!(earlier.run(), said);
-        }
-    }
 }

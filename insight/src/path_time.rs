@@ -40,7 +40,7 @@ pub struct TimeView {
 
 impl TimeView {
     /// The time of groups of the method's paths.
-    pub(crate) fn of_groups(&self, division: &Division, groups: &Groups) -> Vec<PathTime> {
+    pub fn of_groups(&self, division: &Division, groups: &Groups) -> Vec<PathTime> {
         let placed = self
             .blocks
             .iter()
@@ -73,10 +73,10 @@ pub struct PathTime {
 }
 
 /// Class, name and descriptor of a method.
-pub(crate) type Names<'n> = (&'n str, &'n str, &'n str);
+pub type Names<'n> = (&'n str, &'n str, &'n str);
 
 /// The methods that have a path map, of this run or of an earlier one.
-pub(crate) fn measured(profile: &Profile) -> HashSet<Names<'_>> {
+pub fn measured(profile: &Profile) -> HashSet<Names<'_>> {
     let mut names = HashSet::new();
     let earlier = profile.memory.iter().flat_map(|memory| &memory.found.classes);
     for class in profile.classes.iter().chain(earlier) {
@@ -88,7 +88,7 @@ pub(crate) fn measured(profile: &Profile) -> HashSet<Names<'_>> {
 
 /// Times of all methods of a profile, computed once for all who show them.
 #[derive(Debug)]
-pub(crate) struct Times<'p> {
+pub struct Times<'p> {
     /// The samples.
     pub samples: &'p CpuSamples,
     /// The program's time, but for lost samples.
@@ -208,7 +208,7 @@ impl<'p> Times<'p> {
 
 /// The way of a path through its method.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Through<'b> {
+pub struct Through<'b> {
     /// Its blocks; of a prefix those before the one where it stopped.
     pub blocks: &'b [BlockId],
     /// The block where it stopped, if it is a prefix.
@@ -219,7 +219,7 @@ pub(crate) struct Through<'b> {
 
 /// To which of its counted paths the time of a method's blocks belongs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Division {
+pub struct Division {
     /// Per block: the paths through it by their position, each with its part of the block's executions, or of its readings.
     /// None where it is not known; a single one where it is certain.
     blocks: Vec<Vec<(u32, f64)>>,
@@ -355,7 +355,7 @@ impl Division {
 }
 
 /// Divides a number into parts, of which nothing is lost to rounding.
-pub(crate) fn in_parts(all: u64, parts: &[(u32, f64)]) -> impl Iterator<Item = (u32, u64)> {
+pub fn in_parts(all: u64, parts: &[(u32, f64)]) -> impl Iterator<Item = (u32, u64)> {
     let mut given = 0;
     let mut share = 0.0;
     parts.iter().enumerate().map(move |(at, &(path, part))| {
@@ -391,7 +391,7 @@ struct Divided {
 }
 
 /// Groups of paths whose time is wanted: each path on its own, or those that follow an edge.
-pub(crate) struct Groups {
+pub struct Groups {
     /// Per path: the groups that it belongs to.
     pub of_path: Vec<Vec<u32>>,
     /// Number of groups.

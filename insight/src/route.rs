@@ -1,88 +1,19 @@
-//! Routes of paths, and decisions with their outcomes, as text.
+//! Routes of paths: lines, and decisions with the outcome that was followed, in the source's terms where these are known.
 
 use std::fmt::Write;
 
 use trodden_profile::MethodMap;
 
 use crate::decisions::Decisions;
-use crate::path_time::PathTime;
-use crate::view::{BranchView, Fork, MethodView, PathView, Stop};
-use crate::words::{self, decision_short, percent, place};
-
-/// A decision with its place, its outcomes and how often each was: `line 24   hit != null  yes 7 (70.0 %), no 3 (30.0 %)`.
-pub(crate) fn branch_words(method: &MethodView, branch: &BranchView) -> String {
-    let low = if branch.undercounted { " *" } else { "" };
-    let decisions = method.decisions();
-    if let Some(decision) = decisions.of(branch.block) {
-        let mut outcomes = branch.outcomes(method);
-        let total = words::sum(outcomes.iter().map(|o| o.count));
-        let share = |count: Option<u64>| match (count, total) {
-            (Some(count), Some(total)) if total > 0 => {
-                format!(" ({})", percent(count as f64 / total as f64))
-            }
-            _ => String::new(),
-        };
-        // The positive outcome first, whichever way the compiler turned the jump.
-        outcomes.sort_by_key(|outcome| outcome.negative);
-        let between = if outcomes.iter().any(|o| o.time.is_some()) {
-            "; "
-        } else {
-            ", "
-        };
-        let counts = outcomes.iter().map(|o| {
-            let time = outcome_time(o.time.as_ref());
-            format!("{} {}{}{time}", o.text, words::count(o.count), share(o.count))
-        });
-        let counts = counts.collect::<Vec<_>>().join(between);
-        let never = if total == Some(0) { " never reached:" } else { "" };
-        let asked = decision.phrase().unwrap_or_default();
-        return format!("{:<10} {asked}{never}  {counts}{low}", place(branch.at));
-    }
-    match &branch.fork {
-        Fork::Branch { taken, not_taken } => {
-            let bias = match (*taken, words::sum([*taken, *not_taken])) {
-                (_, Some(0)) => "never reached".to_owned(),
-                (Some(taken), Some(total)) => format!("{} taken", percent(taken as f64 / total as f64)),
-                _ => "share not known".to_owned(),
-            };
-            let times = branch.outcomes(method).into_iter().filter_map(|o| {
-                let time = o.time.as_ref().map(words::time_of_outcome)?;
-                Some(format!("; {} {time}", o.text))
-            });
-            format!(
-                "{:<15} taken {:>13}  not taken {:>13}  {bias}{low}{}",
-                place(branch.at),
-                words::count(*taken),
-                words::count(*not_taken),
-                times.collect::<String>()
-            )
-        }
-        Fork::Switch(cases) => {
-            let text: Vec<String> = cases
-                .iter()
-                .zip(branch.outcomes(method))
-                .map(|(c, o)| {
-                    let time = outcome_time(o.time.as_ref());
-                    format!("{} {}{time}", decision_short(&c.label), words::count(c.count))
-                })
-                .collect();
-            format!("{:<16} {}{low}", place(branch.at), text.join("; "))
-        }
-    }
-}
-
-/// What is said of an outcome's time behind its count.
-fn outcome_time(time: Option<&PathTime>) -> String {
-    time.map_or_else(String::new, |time| format!(", {}", words::time_of_outcome(time)))
-}
+use crate::view::{PathView, Stop};
 
 /// `7 → 8–9 not taken → 12`; with decisions in the source's terms `7 · 8–9 hit != null → no · 12`.
-pub(crate) fn route(path: &PathView, map: &MethodMap, decisions: &Decisions) -> String {
+pub fn route(path: &PathView, map: &MethodMap, decisions: &Decisions) -> String {
     stops(path, map, decisions).join(between(decisions))
 }
 
 /// The stops of a route.
-pub(crate) fn stops(path: &PathView, map: &MethodMap, decisions: &Decisions) -> Vec<String> {
+pub fn stops(path: &PathView, map: &MethodMap, decisions: &Decisions) -> Vec<String> {
     let stop = |stop: &Stop| {
         let mut out = String::new();
         if stop.bytecode {
@@ -106,6 +37,6 @@ pub(crate) fn stops(path: &PathView, map: &MethodMap, decisions: &Decisions) -> 
 }
 
 /// What is between two stops of a route.
-pub(crate) fn between(decisions: &Decisions) -> &'static str {
+pub fn between(decisions: &Decisions) -> &'static str {
     if decisions.is_empty() { " → " } else { " · " }
 }

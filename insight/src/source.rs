@@ -29,7 +29,7 @@ const MOST_PROJECTS: usize = 500;
 
 /// The places with sources, with what was read from them.
 #[derive(Debug)]
-pub(crate) struct Sources {
+pub struct Sources {
     places: Vec<PathBuf>,
     /// Folders below which packages begin, in the order of the places.
     roots: OnceCell<Vec<Root>>,
@@ -38,7 +38,8 @@ pub(crate) struct Sources {
 
 /// One source file.
 #[derive(Debug)]
-pub(crate) struct SourceText {
+pub struct SourceText {
+    /// The lines.
     pub lines: Vec<String>,
     text: String,
     file: OnceCell<SourceFile>,
@@ -62,7 +63,7 @@ impl SourceText {
 /// Where the source file of a class (internal name) lies below a source folder: by its package and its SourceFile
 /// attribute. `None` if that names no such place: it is absolute, leads upwards, or no file has such a name. Class
 /// files are not to be trusted, and other tools read files by what we write.
-pub(crate) fn below(class: &str, source_file: &str) -> Option<PathBuf> {
+pub fn below(class: &str, source_file: &str) -> Option<PathBuf> {
     let package = class.rsplit_once('/').map_or("", |(package, _)| package);
     let relative = Path::new(package).join(source_file);
     let inside = relative.components().all(|c| matches!(c, Component::Normal(_)));
@@ -72,6 +73,7 @@ pub(crate) fn below(class: &str, source_file: &str) -> Option<PathBuf> {
 }
 
 impl Sources {
+    /// Looks in these folders and archives.
     pub fn new(folders: &[PathBuf]) -> Self {
         Sources {
             places: folders.to_vec(),
@@ -170,7 +172,7 @@ fn roots(place: &Path) -> Vec<Root> {
 }
 
 /// The folders among the places, and in them, below which packages begin.
-pub(crate) fn folders(places: &[PathBuf]) -> Vec<PathBuf> {
+pub fn folders(places: &[PathBuf]) -> Vec<PathBuf> {
     let folder = |root| match root {
         Root::Folder(folder) => Some(folder),
         Root::Archive(..) => None,

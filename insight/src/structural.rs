@@ -1,11 +1,5 @@
 //! Loops of a method, each with the paths through it: structural path profiles (Yasue et al., *Structural Path Profiling*, figure 7).
 
-mod compare;
-pub(crate) mod html;
-pub(crate) mod json;
-pub(crate) mod section;
-pub(crate) mod text;
-
 use std::cmp::Reverse;
 
 use trodden_numbering::FlowGraph;
@@ -95,7 +89,7 @@ impl GraphView {
 
 impl StructureView {
     /// `None` if the graphs do not fit the method: a file that was read has been checked.
-    pub(crate) fn new(map: &MethodMap, counts: &MethodStructure) -> Option<Self> {
+    pub fn new(map: &MethodMap, counts: &MethodStructure) -> Option<Self> {
         let structure = structure_of(&map.graph).ok()?;
         let graphs = structure.graphs().iter().zip(&counts.graphs);
         let view = |(graph, counts)| graph_view(map, &structure, graph, counts);

@@ -16,12 +16,12 @@ use crate::contexts::ContextsView;
 use crate::decisions::Decisions;
 use crate::left_out::{self, LeftOut};
 use crate::memory::{self, Earlier};
+use crate::names;
 use crate::path_time::{Division, Groups, Names, PathTime, Through, TimeView, Times, WaitsInBlock, measured};
 use crate::pattern::MethodPattern;
 use crate::source::{SourceText, Sources, below};
 use crate::structural::StructureView;
 use crate::subpaths::SubpathsView;
-use crate::words;
 
 /// By reason: classes, or methods of them.
 pub type Reasons<'p> = BTreeMap<&'p str, Vec<(&'p str, Option<&'p str>)>>;
@@ -56,9 +56,9 @@ pub struct View<'p> {
     /// The hot subpaths, if the profile has some: those that touch the selected methods.
     pub subpaths: Option<SubpathsView<'p>>,
     /// CPU time of all methods, if the profile has samples.
-    pub(crate) times: Option<Times<'p>>,
+    pub times: Option<Times<'p>>,
     /// Where source text is found.
-    pub(crate) sources: Rc<Sources>,
+    pub sources: Rc<Sources>,
 }
 
 /// Sums over the whole profile.
@@ -118,7 +118,7 @@ pub struct MethodView<'p> {
     /// What its branches decide, if that was recovered and is wanted.
     conditions: Option<&'p MethodConditions>,
     /// Are the counts readings of the path register?
-    pub(crate) readings: bool,
+    pub readings: bool,
     /// Per block: the paths that samples in it were on.
     measured: Vec<WaitsInBlock>,
     /// Where source text is found.
@@ -207,7 +207,7 @@ pub struct OutcomeView {
 
 impl BranchView {
     /// Why its counts are not known, if they are not.
-    pub(crate) fn unknown(&self) -> Option<&'static str> {
+    pub fn unknown(&self) -> Option<&'static str> {
         self.undercounted
             .then_some("lies in a loop with a single path, whose iterations are not counted")
     }
@@ -262,7 +262,7 @@ pub struct Case {
 impl<'p> View<'p> {
     /// Builds the model; `pattern` selects methods, the totals stay those of the whole profile. `bytecode`: decisions
     /// are shown as what the bytecode did.
-    pub(crate) fn new(
+    pub fn new(
         profile: &'p Profile,
         pattern: Option<&MethodPattern>,
         sources: &Rc<Sources>,
@@ -420,7 +420,8 @@ impl<'p> View<'p> {
 }
 
 impl<'p> MethodView<'p> {
-    pub(crate) fn new(
+    /// A method with its counts, without its time and its decisions.
+    pub fn new(
         class: &'p ClassProfile,
         map: &'p MethodMap,
         counts: &MethodCounts,
@@ -551,7 +552,7 @@ impl<'p> MethodView<'p> {
     }
 
     /// Marks it as counted by an earlier run: its shares are those in that run.
-    pub(crate) fn set_earlier(&mut self, earlier: Earlier<'p>) {
+    pub fn set_earlier(&mut self, earlier: Earlier<'p>) {
         self.share = earlier.about.decisions;
         for path in self.paths.iter_mut().chain(&mut self.partial) {
             path.share = path.share_of_method * self.share;
@@ -580,7 +581,7 @@ impl<'p> MethodView<'p> {
     }
 
     /// Which paths, in the order of [`all_paths`](Self::all_paths), have which part of the time of its blocks.
-    pub(crate) fn division(&self) -> Division {
+    pub fn division(&self) -> Division {
         let stopped = |path: &PathView| {
             let d = &path.description;
             (d.end_kind == EndKind::Stopped).then(|| self.map.block_at(d.end.bci))?
@@ -609,17 +610,17 @@ impl<'p> MethodView<'p> {
     }
 
     /// Class, name and descriptor.
-    pub(crate) fn names(&self) -> Names<'p> {
+    pub fn names(&self) -> Names<'p> {
         (self.class, &self.map.name, &self.map.descriptor)
     }
 
     /// Whole paths, then prefixes.
-    pub(crate) fn all_paths(&self) -> impl Iterator<Item = &PathView> {
+    pub fn all_paths(&self) -> impl Iterator<Item = &PathView> {
         self.paths.iter().chain(&self.partial)
     }
 
     /// A method that is shown alone: shares are those of its own decisions.
-    pub(crate) fn describe(&mut self, conditions: Option<&'p MethodConditions>, times: Option<&Times>) {
+    pub fn describe(&mut self, conditions: Option<&'p MethodConditions>, times: Option<&Times>) {
         self.conditions = conditions;
         self.set_shares(u128::from(self.flow));
         if let Some(times) = times {
@@ -686,7 +687,7 @@ impl<'p> MethodView<'p> {
     }
 
     /// The path of a number, with its count; or why there is none.
-    pub(crate) fn path(&self, number: u64) -> Result<PathView, NoPath> {
+    pub fn path(&self, number: u64) -> Result<PathView, NoPath> {
         if let Some(damage) = damage(self.map) {
             return Err(NoPath::Damaged(damage));
         }
@@ -717,7 +718,7 @@ impl<'p> MethodView<'p> {
 
     /// `a.b.C.m(int)`.
     pub fn title(&self) -> String {
-        format!("{}.{}", words::dotted(self.class), self.signature())
+        format!("{}.{}", names::dotted(self.class), self.signature())
     }
 
     /// `C.m`: without package and parameters.
@@ -727,13 +728,13 @@ impl<'p> MethodView<'p> {
     }
 
     /// `C.m, line 12`: a place in it.
-    pub(crate) fn at(&self, bci: u32) -> String {
-        format!("{}, {}", self.short_name(), words::place_of(self.map, bci))
+    pub fn at(&self, bci: u32) -> String {
+        format!("{}, {}", self.short_name(), names::place_of(self.map, bci))
     }
 
     /// `m(int)`.
     pub fn signature(&self) -> String {
-        words::signature(&self.map.name, &self.map.descriptor)
+        names::signature(&self.map.name, &self.map.descriptor)
     }
 
     /// How often each line ran: the busiest of its blocks; none if that is not known of one of them. Empty without line
@@ -752,7 +753,7 @@ impl<'p> MethodView<'p> {
 }
 
 /// Which of two paths of a method comes first: the one with more time, then the one with more decisions.
-pub(crate) fn hotter(a: &PathView, b: &PathView) -> Ordering {
+pub fn hotter(a: &PathView, b: &PathView) -> Ordering {
     let time = |path: &PathView| path.time.map_or(0.0, |time| time.ns);
     let decided = |path: &PathView| (path.flow, path.count);
     time(b)
@@ -763,11 +764,12 @@ pub(crate) fn hotter(a: &PathView, b: &PathView) -> Ordering {
 
 impl PathView {
     /// Has it time, or decisions?
-    pub(crate) fn has_work(&self) -> bool {
+    pub fn has_work(&self) -> bool {
         self.flow > 0 || self.time.is_some_and(|time| time.ns > 0.0)
     }
 
-    pub(crate) fn new(map: &MethodMap, mut path: Path, number: u64, count: u64) -> Self {
+    /// A path with its count, without shares.
+    pub fn new(map: &MethodMap, mut path: Path, number: u64, count: u64) -> Self {
         let mut description = map.describe_path(&path);
         let flow = count.saturating_mul(description.branches);
         // There are many: no room to spare.
@@ -799,7 +801,7 @@ impl PathView {
     }
 
     /// The edges by which it left branches and switches, in the order of its steps.
-    pub(crate) fn decided<'e>(&'e self, map: &'e MethodMap) -> impl Iterator<Item = EdgeRef> + 'e {
+    pub fn decided<'e>(&'e self, map: &'e MethodMap) -> impl Iterator<Item = EdgeRef> + 'e {
         map.decided(&self.edges)
     }
 
@@ -880,7 +882,7 @@ impl PathView {
 }
 
 /// Lines of a piece of bytecode in bytecode order, immediate repetitions dropped.
-pub(crate) fn block_lines(map: &MethodMap, start: u32, end: u32) -> Vec<u32> {
+pub fn block_lines(map: &MethodMap, start: u32, end: u32) -> Vec<u32> {
     let mut lines: Vec<u32> = map.line(start).into_iter().collect();
     let first = map.lines.partition_point(|e| e.bci <= start);
     lines.extend(
@@ -899,7 +901,7 @@ fn clamp(sum: u128) -> u64 {
 
 /// Why a number names no path.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NoPath {
+pub enum NoPath {
     /// The path map cannot be read at all.
     #[error("{0}")]
     Damaged(String),
@@ -924,7 +926,7 @@ fn damaged(counts: &MethodCounts, damage: &str) -> impl Iterator<Item = Unreadab
 }
 
 /// What makes a path map unusable: tables that do not fit each other. Regeneration checks the rest.
-pub(crate) fn damage(map: &MethodMap) -> Option<String> {
+pub fn damage(map: &MethodMap) -> Option<String> {
     let blocks = map.graph.num_blocks();
     if map.blocks.len() != blocks {
         return Some(format!(

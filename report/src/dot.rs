@@ -10,8 +10,8 @@ use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
 use crate::kinds::KINDS;
 use crate::layout;
 use crate::section::Extent;
-use crate::view::{MethodView, View};
 use crate::words::{self, thousands};
+use trodden_insight::view::{MethodView, View};
 
 pub(crate) use syntax::{HOT, quoted};
 

@@ -8,22 +8,25 @@ mod parts;
 mod routes;
 
 use std::collections::HashMap;
+use trodden_insight::names;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::findings::{self, Finding};
+use crate::html_method;
+use crate::kinds;
 use crate::kinds::KINDS;
-use crate::left_out::LeftOut;
-use crate::line_time::LineTimes;
-use crate::path_time::Times;
 use crate::section::Extent;
-use crate::source::Sources;
-use crate::view::{Reasons, View};
+use crate::svg;
 use crate::words::{self, thousands};
-use crate::{html_method, svg};
 use methods::Anchors;
 pub(crate) use parts::{bar, breakable, find, search};
 pub(crate) use routes::Routes;
+use trodden_insight::left_out::LeftOut;
+use trodden_insight::line_time::LineTimes;
+use trodden_insight::path_time::Times;
+use trodden_insight::source::Sources;
+use trodden_insight::view::{Reasons, View};
 
 const STYLES: [&str; 5] = [
     svg::STYLE,
@@ -50,7 +53,7 @@ const SECTIONS_BYTES: usize = 2_000_000;
 const OPEN: usize = 3;
 
 pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
-    let has_paths = view.counts_paths() || view.standing_alone().any(|kind| kind.is_of_paths());
+    let has_paths = kinds::counts_paths(view) || kinds::standing_alone(view).any(|kind| kind.is_of_paths());
     let of_kinds = |of_paths: bool| {
         let kinds = KINDS
             .into_iter()
@@ -59,7 +62,7 @@ pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
     };
     let anchors = Anchors::of(view);
     let found = findings::find(view);
-    let (sections, full) = if view.counts_paths() {
+    let (sections, full) = if kinds::counts_paths(view) {
         sections(view, sources, extent, &anchors, &found)
     } else {
         (Vec::new(), 0)
@@ -92,7 +95,7 @@ pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
                     (of_kinds(false))
                     @if has_paths { (guide(view)) }
                     (of_kinds(true))
-                    @if view.counts_paths() { (methods::section(view, &anchors, full, extent)) }
+                    @if kinds::counts_paths(view) { (methods::section(view, &anchors, full, extent)) }
                     @for section in with_left_out(view, sources, extent, sections) { (section) }
                     (skipped(view))
                 }
@@ -221,7 +224,7 @@ fn run(view: &View) -> Markup {
             @if !run.command.is_empty() { div.wide { dt { "Command" } dd { (command(&run.command)) } } }
             @if !run.jvm.is_empty() { div { dt { "JVM" } dd { (run.jvm) } } }
             div { dt { "Profiled" } dd { (format!("{:.1} s", run.seconds)) } }
-            @if view.counts_paths() {
+            @if kinds::counts_paths(view) {
             div { dt { "Paths " (words::participle(view.basis)) } dd { (thousands(view.totals.paths)) } }
             div { dt { "Branch decisions on them" } dd { (thousands(view.totals.flow)) } }
             div { dt { "Methods that ran" } dd { (thousands(view.totals.methods)) } }
@@ -268,7 +271,7 @@ fn findings(all: &[Finding], anchors: &Anchors) -> Markup {
 fn finding(finding: &Finding, anchors: &Anchors) -> Markup {
     let left_out = finding.not_measured.as_ref().and_then(|(class, method)| {
         let (name, descriptor) = method.split_at(method.find('(')?);
-        let title = format!("{}.{}", words::dotted(class), words::signature(name, descriptor));
+        let title = format!("{}.{}", names::dotted(class), names::signature(name, descriptor));
         Some(methods::link(&title))
     });
     html! {
@@ -337,7 +340,7 @@ fn reasons(title: &str, note: &str, all: &Reasons) -> Markup {
                     details {
                         summary { (reason) " " span.badge { (thousands(list.len() as u64)) } }
                         ul { @for (class, method) in list.iter().take(LISTED) {
-                            li { code { (words::dotted(class)) @if let Some(method) = method { "#" (method) } } }
+                            li { code { (names::dotted(class)) @if let Some(method) = method { "#" (method) } } }
                         } }
                         @if list.len() > LISTED { p.note { "… and " (thousands((list.len() - LISTED) as u64)) " more." } }
                     }

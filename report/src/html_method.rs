@@ -1,19 +1,20 @@
 //! One method on the HTML page: paths, branches, source, picture.
 
 use std::collections::{BTreeMap, BTreeSet};
+use trodden_insight::names;
 
 use maud::{Markup, html};
 use trodden_numbering::EdgeRef;
 use trodden_profile::CpuFrame;
 
-use crate::cpu;
-use crate::decisions::Decision;
 use crate::html::{Routes, bar};
-use crate::line_time::LineTime;
-use crate::source::{SourceText, Sources};
 use crate::svg;
-use crate::view::{BranchView, Fork, MethodView, PathView, Stop};
-use crate::words::{self, percent, place, thousands};
+use crate::words::{self, percent, thousands};
+use trodden_insight::decisions::Decision;
+use trodden_insight::line_time::LineTime;
+use trodden_insight::names::place;
+use trodden_insight::source::{SourceText, Sources};
+use trodden_insight::view::{BranchView, Fork, MethodView, PathView, Stop};
 
 /// Source lines shown around the ones with code.
 const AROUND: u32 = 2;
@@ -62,7 +63,7 @@ pub(crate) fn section(
         details.method id={ "m" (spot.rank) } open[spot.open] {
             summary {
                 span.anchor id=(spot.anchor) {}
-                h2 { span.rank { (spot.rank) } span { span.package { (words::dotted(view.class)) "." } wbr; (view.signature()) } }
+                h2 { span.rank { (spot.rank) } span { span.package { (names::dotted(view.class)) "." } wbr; (view.signature()) } }
                 span.facts {
                     @match &view.time {
                         Some(time) => {
@@ -400,7 +401,7 @@ pub(crate) fn callees(time: &LineTime, frames: &[CpuFrame], share: impl Fn(u64) 
     let more = worth.count();
     html! {
         @if !shown.is_empty() { div.callees {
-        @for (frame, ns) in shown { span.callee title={ "Time in " (cpu::title(frame)) ", called here" } { "→ " (cpu::short_title(frame)) " " (percent(share(ns))) } }
+        @for (frame, ns) in shown { span.callee title={ "Time in " (trodden_insight::cpu::title(frame)) ", called here" } { "→ " (trodden_insight::cpu::short_title(frame)) " " (percent(share(ns))) } }
         @if more > 0 { span.callee { "… " (more) " more" } }
         } }
     }

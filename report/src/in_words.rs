@@ -1,12 +1,12 @@
 //! The branches and paths of one method in words, for whoever keeps them beside their keys.
 
+use trodden_insight::names;
 use trodden_numbering::{BlockId, EdgeRef, Path, PathEnd};
 use trodden_profile::{BlockExit, MethodConditions, MethodMap, printable};
 
-use crate::decisions::{Decision, Decisions};
-use crate::text::route;
-use crate::view::{PathView, damage};
-use crate::words;
+use trodden_insight::decisions::{Decision, Decisions};
+use trodden_insight::route::route;
+use trodden_insight::view::{PathView, damage};
 
 /// A method whose branches and paths are wanted in words: the same as in reports that know no source files.
 pub struct InWords<'p> {
@@ -66,7 +66,7 @@ impl<'p> InWords<'p> {
                     condition: condition.clone(),
                     outcome: match self.decisions.outcome(index, way).filter(|text| !text.is_empty()) {
                         Some(outcome) => outcome,
-                        None => words::decision(label),
+                        None => names::decision(label),
                     },
                     made,
                 })

@@ -5,20 +5,21 @@ mod path;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
+use trodden_insight::names;
 
 use serde::{Serialize, Serializer};
 use trodden_numbering::{BlockId, EdgeRef};
 use trodden_profile::{CompilerMade, CpuTime, Key, edge_key, printable_lines};
 
-use crate::decisions::Decision;
 use crate::findings;
 use crate::kinds::Keys;
-use crate::left_out;
 use crate::options::ReportError;
-use crate::path_time::TimeView;
 use crate::section::Extent;
-use crate::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
 use crate::words;
+use trodden_insight::decisions::Decision;
+use trodden_insight::left_out;
+use trodden_insight::path_time::TimeView;
+use trodden_insight::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
 
 pub(crate) use path::{Path, path};
 
@@ -502,7 +503,7 @@ fn outcome_times(method: &MethodView, view: &BranchView) -> Vec<OutcomeTime> {
         let time = method.time_of(edge)?;
         let known = method.decisions().outcome(view.block, index);
         Some(OutcomeTime {
-            outcome: known.unwrap_or_else(|| words::decision(label)),
+            outcome: known.unwrap_or_else(|| names::decision(label)),
             samples: time.samples,
             share: time.share,
             interval: time.interval,
@@ -544,7 +545,7 @@ fn switch(method: &MethodView, graph: Key, view: &BranchView) -> Option<Switch> 
             .iter()
             .enumerate()
             .map(|(index, c)| Case {
-                case: words::decision(&c.label),
+                case: names::decision(&c.label),
                 edge: edge(graph, view.block, index),
                 label: decisions.outcome(view.block, index),
                 count: c.count,

@@ -3,9 +3,15 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use crate::contexts;
+use crate::coverage;
+use crate::cpu;
+use crate::kpaths;
+use crate::memory;
 use crate::section::{Json, ReportSection};
-use crate::view::View;
-use crate::{contexts, coverage, cpu, kpaths, memory, structural, subpaths};
+use crate::structural;
+use crate::subpaths;
+use trodden_insight::view::View;
 
 /// All kinds, in the order in which reports show them.
 pub(crate) const KINDS: [&dyn ReportSection; 7] = [
@@ -18,18 +24,16 @@ pub(crate) const KINDS: [&dyn ReportSection; 7] = [
     &memory::section::Kind,
 ];
 
-impl View<'_> {
-    /// Kinds of data in the profile that may be there without counts of paths.
-    pub(crate) fn standing_alone(&self) -> impl Iterator<Item = &'static dyn ReportSection> {
-        KINDS
-            .into_iter()
-            .filter(|kind| kind.stands_alone() && kind.is_in(self))
-    }
+/// Kinds of data in the profile that may be there without counts of paths.
+pub(crate) fn standing_alone(view: &View<'_>) -> impl Iterator<Item = &'static dyn ReportSection> {
+    KINDS
+        .into_iter()
+        .filter(|kind| kind.stands_alone() && kind.is_in(view))
+}
 
-    /// Does the profile count paths, or would it if any had run? One of subpaths alone does not.
-    pub(crate) fn counts_paths(&self) -> bool {
-        self.totals.methods > 0 || self.standing_alone().next().is_none()
-    }
+/// Does the profile count paths, or would it if any had run? One of subpaths alone does not.
+pub(crate) fn counts_paths(view: &View<'_>) -> bool {
+    view.totals.methods > 0 || standing_alone(view).next().is_none()
 }
 
 /// What the kinds have to say in JSON, by their keys.

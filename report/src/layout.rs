@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
 
-use crate::view::MethodView;
+use trodden_insight::view::MethodView;
 
 /// Graphs with more blocks are cut down to their hot part.
 pub(crate) const MAX_BLOCKS: usize = 150;

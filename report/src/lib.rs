@@ -4,7 +4,7 @@
 //! are any, source folders.
 //! *Out*: text, JSON (version 1), one self-contained HTML page, DOT and SVG; and, of exact counts, [`coverage`].
 //!
-//! All formats are drawn from one [view model](View): methods by *branch flow*, the measure of Bond and
+//! All formats are drawn from one [view model](trodden_insight::view::View): methods by *branch flow*, the measure of Bond and
 //! McKinley (MICRO 2005, section 6.3), `F(p) = freq(p) * branches(p)`. Each format is one file over it.
 //!
 //! ```
@@ -20,9 +20,7 @@ mod compare;
 mod contexts;
 pub mod coverage;
 mod cpu;
-mod criteria;
-mod decisions;
-mod diff;
+pub mod diff;
 mod dot;
 mod exports;
 mod findings;
@@ -34,44 +32,25 @@ mod json;
 mod kinds;
 mod kpaths;
 mod layout;
-mod left_out;
-mod line_time;
 mod memory;
 mod one_method;
 mod options;
 mod overview;
-mod path_time;
-mod pattern;
-pub mod reach;
 mod report;
 mod rows;
 mod section;
-mod source;
 mod structural;
 mod subpaths;
 mod svg;
 mod text;
-mod view;
 mod words;
 
 pub use compare::{CompareError, CompareOptions, Comparison};
-pub use contexts::{ContextsOptions, ContextsView};
-pub use decisions::{Decision, Decisions};
-pub use diff::{
-    BranchChange, Cause, Diff, DiffError, DiffOptions, DiffSources, Matched, MethodChange, MethodTimeChange,
-    Odds, PathChange, PathTimeChange, Reason, Summary, TimeChange, TimeDiff,
-};
 pub use exports::{StackKind, Weight};
 pub use findings::{Finding, FindingKind};
 pub use in_words::{InWords, WayOut};
-pub use kpaths::KPathsOptions;
-pub use left_out::LeftOut;
 pub use one_method::{OneMethod, OnePath};
 pub use options::{ReportError, ReportOptions};
-pub use path_time::{PathTime, TimeView};
-pub use pattern::{MethodPattern, PatternError};
 pub use report::Report;
-pub use structural::{GraphView, Spot, StructuralPathView, StructuralStep, StructureView};
-pub use subpaths::SubpathsView;
-pub use view::{BranchView, Case, Fork, MethodView, PathView, Stop, Totals, Unreadable, View};
-pub use words::{dotted, percent, seconds, signature, thousands};
+pub use trodden_insight::names::{dotted, signature};
+pub use words::{percent, seconds, thousands};

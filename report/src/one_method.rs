@@ -6,10 +6,11 @@ use std::rc::Rc;
 
 use trodden_profile::{Profile, printable};
 
-use crate::path_time::{Names, PathTime, Times, measured};
-use crate::source::Sources;
-use crate::text::{branch_words, route};
-use crate::view::{BranchView, MethodView, PathView};
+use crate::text::branch::branch_words;
+use trodden_insight::path_time::{Names, PathTime, Times, measured};
+use trodden_insight::route::route;
+use trodden_insight::source::Sources;
+use trodden_insight::view::{BranchView, MethodView, PathView};
 
 /// What there is to say about a method.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use trodden_profile::PhiOutOfRange;
 
-use crate::contexts::ContextsOptions;
 use crate::exports::{StackKind, Weight};
-use crate::kpaths::KPathsOptions;
-use crate::pattern::PatternError;
+use trodden_insight::contexts::ContextsOptions;
+use trodden_insight::kpaths::KPathsOptions;
+use trodden_insight::pattern::PatternError;
 
 /// What to report on.
 #[derive(Clone, Debug, Default, PartialEq)]

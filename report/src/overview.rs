@@ -1,15 +1,18 @@
 //! The first screen: what stands out, and the hot methods with their hot paths. At most 60 lines; all the rest is a
 //! question away (`--method`, `--all`).
 
+use trodden_insight::names;
 use trodden_profile::RunInfo;
 
 use crate::findings::{self, Finding};
 use crate::kinds::KINDS;
-use crate::left_out::LeftOut;
+use crate::memory;
 use crate::rows::{Row, fitted, tell_apart};
-use crate::text::{DECISION, HOT, Page, SOFT, TITLE, between, elide, stops, wrap};
-use crate::view::{MethodView, PathView, View, hotter};
+use crate::text::{DECISION, HOT, Page, SOFT, TITLE, elide, wrap};
 use crate::words::{self, cut, percent, thousands};
+use trodden_insight::left_out::LeftOut;
+use trodden_insight::route::{between, stops};
+use trodden_insight::view::{MethodView, PathView, View, hotter};
 
 /// Columns that a terminal has at least.
 pub(crate) const MIN_WIDTH: usize = 60;
@@ -220,7 +223,7 @@ fn method_lines(page: &Page, method: &MethodView, timed: bool, paths: usize, wid
         }
     };
     if let Some(earlier) = &method.earlier {
-        lines.push(page.styled(SOFT, &format!("{:>10}{}", "", earlier.mark())));
+        lines.push(page.styled(SOFT, &format!("{:>10}{}", "", memory::mark(earlier))));
     }
     let all = hottest_first(method);
     let shown = &all[..all.len().min(paths)];
@@ -292,7 +295,7 @@ fn left_out_lines(page: &Page, left: &LeftOut, places: usize, width: usize) -> V
         let share = percent(left.share(*time));
         lines.push(format!(
             "{share:>16} {}",
-            page.styled(DECISION, &words::place(*place))
+            page.styled(DECISION, &names::place(*place))
         ));
     }
     lines
@@ -324,7 +327,7 @@ fn row(method: &MethodView, path: &PathView, is_prefix: bool) -> Row {
 /// The method's name, which is never cut; its parameters, then its package go first.
 fn name(method: &MethodView, width: usize) -> String {
     let fits = |name: &String| name.chars().count() <= width;
-    let without = format!("{}.{}(…)", words::dotted(method.class), method.map.name);
+    let without = format!("{}.{}(…)", names::dotted(method.class), method.map.name);
     let short = format!("{}(…)", method.short_name());
     let candidates = [method.title(), without];
     candidates.into_iter().find(fits).unwrap_or(short)

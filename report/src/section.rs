@@ -7,7 +7,7 @@ use crate::compare::{CompareError, Compared, Pair};
 use crate::exports::Export;
 use crate::options::ReportOptions;
 use crate::text::Page;
-use crate::view::{MethodView, View};
+use trodden_insight::view::{MethodView, View};
 
 /// How much of a profile a format shows.
 #[derive(Clone, Copy)]

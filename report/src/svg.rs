@@ -7,8 +7,8 @@ use trodden_numbering::EdgeRef;
 use trodden_profile::BlockExit;
 
 use crate::layout::{self, Drawing};
-use crate::view::{MethodView, View};
 use crate::words::{self, thousands};
+use trodden_insight::view::{MethodView, View};
 
 /// Looks of the graph; the page's own style sheet builds on the same classes and variables.
 pub(crate) const STYLE: &str = include_str!("assets/graph.css");

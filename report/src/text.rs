@@ -1,19 +1,23 @@
 //! For a terminal: 100 columns, plain words, colour only if asked.
 
+pub(crate) mod branch;
 mod page;
-mod route;
 
 use std::fmt::Write;
+use trodden_insight::names;
 
+use crate::kinds;
 use crate::kinds::KINDS;
-use crate::left_out::LeftOut;
 use crate::overview::{self, Ranked};
 use crate::section::Extent;
-use crate::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
-use crate::words::{self, percent, place, thousands};
+use crate::words::{self, percent, thousands};
+use trodden_insight::left_out::LeftOut;
+use trodden_insight::names::place;
+use trodden_insight::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
 
+use branch::branch_words;
 pub(crate) use page::{DECISION, HOT, Page, SOFT, TITLE, WIDTH, elide, within, wrap};
-pub(crate) use route::{between, branch_words, route, stops};
+use trodden_insight::route::route;
 
 /// Path numbers that cannot be read and are listed.
 const MOST_UNREADABLE: usize = 5;
@@ -61,7 +65,7 @@ pub(crate) fn write(view: &View, extent: &Extent, color: bool) -> String {
     for kind in KINDS {
         kind.text(view, extent, &mut page);
     }
-    if view.counts_paths() {
+    if kinds::counts_paths(view) {
         if view.methods.is_empty() {
             page.line("No path was counted.");
         }
@@ -103,8 +107,10 @@ impl Page {
         if !run.jvm.is_empty() {
             self.wrapped(2, &format!("JVM      {}", run.jvm));
         }
-        if !view.counts_paths() {
-            let how: Vec<&str> = view.standing_alone().map(|kind| kind.participle(view)).collect();
+        if !kinds::counts_paths(view) {
+            let how: Vec<&str> = kinds::standing_alone(view)
+                .map(|kind| kind.participle(view))
+                .collect();
             let how = if how.contains(&"sampled") {
                 "sampled"
             } else {
@@ -386,7 +392,7 @@ impl Page {
             let _ = write!(
                 text,
                 " (such as {}{})",
-                words::dotted(class),
+                names::dotted(class),
                 method.map(|m| format!("#{m}")).unwrap_or_default()
             );
             self.wrapped(2, &text);

@@ -3,12 +3,13 @@
 use crate::common;
 use scraper::{Html, Selector};
 use serde_json::Value;
+use trodden_insight::contexts::ContextsOptions;
 use trodden_profile::BlockExit::Return;
 use trodden_profile::options::ContextWeight;
 use trodden_profile::{
     ContextNode, ContextTree, Contexts, CpuFrame, CpuFrameKind, CpuRow, CpuSamples, CpuTime, Profile,
 };
-use trodden_report::{ContextsOptions, Report, ReportError, ReportOptions, StackKind};
+use trodden_report::{Report, ReportError, ReportOptions, StackKind};
 
 type Node = (u32, u32, Option<u16>, Option<(u64, u64)>);
 

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::common::{self, Method};
+use trodden_insight::coverage::{Coverage, CoverageError, CoverageOptions, KnownClass, Ratio, nearest};
 use trodden_numbering::FlowGraph;
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
 use trodden_profile::{ClassProfile, Covered, MethodCounts, MethodCovered, MethodMap, Profile};
-use trodden_report::coverage::{Coverage, CoverageError, CoverageOptions, KnownClass, Ratio, nearest};
+use trodden_report::coverage::{CoverageFormats, CoverageWriteError};
 
 /// Three choices in a row: eight paths.
 fn choices() -> Method {
@@ -140,7 +141,10 @@ fn goldens() {
     insta::assert_snapshot!("coverage_text", coverage.text(20, false));
     insta::assert_snapshot!("coverage_json", coverage.json().unwrap());
     insta::assert_snapshot!("coverage_lcov", coverage.lcov());
-    assert!(matches!(coverage.jacoco(), Err(CoverageError::NoInstructions)));
+    assert!(matches!(
+        coverage.jacoco(),
+        Err(CoverageWriteError::NoInstructions)
+    ));
 }
 
 #[test]
@@ -177,7 +181,7 @@ fn known_classes_and_loaded_ones() {
             map.sha256 = [hash; 32];
         }
         let m = &map.methods[0];
-        let methods = vec![trodden_report::coverage::KnownMethod {
+        let methods = vec![trodden_insight::coverage::KnownMethod {
             name: m.name.clone(),
             descriptor: m.descriptor.clone(),
             synthetic: false,
@@ -218,7 +222,10 @@ fn known_classes_and_loaded_ones() {
     let other = of(&[known(1, name)]);
     assert_eq!(other.other_bytes, [name]);
     assert_eq!(other.methods[0].paths.covered, 1);
-    assert!(matches!(other.jacoco(), Err(CoverageError::OtherBytes { .. })));
+    assert!(matches!(
+        other.jacoco(),
+        Err(CoverageWriteError::OtherBytes { .. })
+    ));
 }
 
 /// `profile=coverage`: blocks and ways are known, paths are not, and nothing pretends to know them.

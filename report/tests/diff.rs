@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::common::{self, Method, Random, class, run};
+use trodden_insight::diff::{Diff, DiffError, DiffOptions};
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
 use trodden_profile::Profile;
-use trodden_report::{Diff, DiffError, DiffOptions, DiffSources};
+use trodden_report::diff::{DiffFormats, DiffSources};
 
 fn options() -> DiffOptions {
     DiffOptions {

@@ -3,8 +3,9 @@
 use crate::common::cpu::{frame, row, samples, shop, time};
 use crate::common::{self, Random};
 use serde_json::Value;
+use trodden_insight::diff::{Diff, DiffOptions};
 use trodden_profile::{CpuFrameKind, Profile};
-use trodden_report::{Diff, DiffOptions, DiffSources};
+use trodden_report::diff::{DiffFormats, DiffSources};
 
 fn diff(before: &Profile, after: &Profile) -> Diff {
     Diff::new(before, after, &DiffOptions::default()).unwrap()

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use crate::common;
+use trodden_insight::coverage::{Coverage, CoverageOptions, KnownClass, KnownMethod};
 use trodden_profile::BlockExit::{Branch, Return};
 use trodden_profile::{
     ContextNode, ContextTree, Contexts, Observation, Profile, Skipped, Subpaths, is_control,
 };
-use trodden_report::coverage::{Coverage, CoverageOptions, KnownClass, KnownMethod};
+use trodden_report::coverage::CoverageFormats;
 use trodden_report::{Report, ReportOptions};
 
 /// A title for the terminal, a colour, a record of LCOV, a frame and a line of collapsed stacks, writing from right

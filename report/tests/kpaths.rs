@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use crate::common;
 use scraper::{Html, Selector};
 use serde_json::Value;
+use trodden_insight::kpaths::KPathsOptions;
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
 use trodden_profile::{KPaths, PathForest, Profile};
-use trodden_report::{KPathsOptions, Report, ReportOptions};
+use trodden_report::{Report, ReportOptions};
 
 /// The forest of some activations, each with how often it happened.
 fn forest(activations: &[(Vec<u64>, u64)], k: usize) -> PathForest {

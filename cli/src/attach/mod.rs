@@ -14,11 +14,11 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use trodden_insight::contexts::ContextsOptions;
 use trodden_profile::options::{
     Action, AgentCommand, FileFormat, FilePattern, ProfileOptions, Share, parse_duration,
 };
 use trodden_profile::{Profile, printable_lines};
-use trodden_report::ContextsOptions;
 
 use crate::error::CliError;
 use crate::output;

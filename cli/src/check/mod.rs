@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use trodden_insight::coverage::{Counters, Coverage, MethodCoverage, Ratio};
+use trodden_insight::pattern::MethodPattern;
 use trodden_profile::{Profile, printable};
-use trodden_report::MethodPattern;
-use trodden_report::coverage::{Counters, Coverage, MethodCoverage, Ratio};
 
 use crate::coverage::{CoverageArgs, Wanted};
 use crate::error::CliError;

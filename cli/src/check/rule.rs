@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use trodden_report::coverage::Ratio;
+use trodden_insight::coverage::Ratio;
 
 /// The units that are judged separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

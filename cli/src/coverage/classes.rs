@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use trodden_insight::coverage::{KnownClass, KnownMethod};
 use trodden_instrumenter::{InstrumentOptions, Instrumenter, Preparation, ProbeKind, SkipReason, outline};
 use trodden_profile::ClassMap;
-use trodden_report::coverage::{KnownClass, KnownMethod};
 use trodden_source::{NoClasses, recover};
 
 use crate::error::CliError;

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use trodden_insight::coverage::Coverage;
 use trodden_profile::output::{STAGING_FOLDER, hold};
-use trodden_report::coverage::{Coverage, SiteFile};
+use trodden_report::coverage::{CoverageFormats, SiteFile};
 
 use crate::error::CliError;
 use crate::output::{FileSizeLimit, clear_leftovers};

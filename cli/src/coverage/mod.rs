@@ -8,10 +8,11 @@ mod since;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use trodden_insight::coverage::{Coverage, CoverageOptions, KnownClass};
+use trodden_insight::pattern::MethodPattern;
 use trodden_instrumenter::Filter;
 use trodden_profile::Profile;
-use trodden_report::MethodPattern;
-use trodden_report::coverage::{Coverage, CoverageOptions, KnownClass};
+use trodden_report::coverage::CoverageFormats;
 
 use crate::error::CliError;
 use crate::output::{self, NewFile};

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use trodden_insight::coverage::{KnownClass, newest_build};
 use trodden_profile::Profile;
 use trodden_profile::options::parse_duration;
-use trodden_report::coverage::{KnownClass, newest_build};
 
 use crate::error::CliError;
 use crate::output::complain;

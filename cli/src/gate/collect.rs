@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use trodden_insight::gate::Measured;
 use trodden_profile::options::check_place;
 use trodden_profile::{Profile, TestCounts};
-use trodden_report::gate::Measured;
 
 use super::record;
 use crate::error::CliError;

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
-use trodden_report::gate::{GateComparison, GateFile, GateOptions, Verdict};
+use trodden_insight::gate::{GateComparison, GateFile, GateOptions, Verdict};
+use trodden_report::gate::{GateFormats, parse};
 
 use crate::error::CliError;
 use crate::output;
@@ -124,5 +125,5 @@ fn load(path: &Path) -> Result<GateFile, CliError> {
     let bytes = fs::read(path).map_err(|e| CliError::file(path, e))?;
     let text =
         String::from_utf8(bytes).map_err(|_| CliError::file(path, "this is no gate file: it is not text"))?;
-    GateFile::parse(&text).map_err(|e| CliError::file(path, e))
+    parse(&text).map_err(|e| CliError::file(path, e))
 }

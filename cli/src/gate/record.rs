@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use clap::Args;
+use trodden_insight::gate::Measured;
 use trodden_profile::options::{Action, AgentCommand, FilePattern, ProfileOptions, check_place};
 use trodden_profile::{Profile, TestCounts};
-use trodden_report::gate::{Measured, record as put_together};
+use trodden_report::gate::{record as put_together, to_text};
 
 use crate::agent_library;
 use crate::error::CliError;
@@ -69,7 +70,7 @@ pub fn record(args: &RecordArgs) -> Result<ExitCode, CliError> {
 /// Writes the file of some runs, and says what is in it. `together`: each test belongs into each run.
 pub fn write(file: &Path, runs: &[BTreeMap<String, Measured>], together: bool) -> Result<(), CliError> {
     let made = put_together(runs, together).map_err(CliError::failed)?;
-    output::write_file(file, made.to_text().as_bytes())?;
+    output::write_file(file, to_text(&made).as_bytes())?;
     let tests = made
         .tests
         .iter()

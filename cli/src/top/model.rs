@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use trodden_insight::view::MethodView;
 use trodden_profile::{Profile, printable};
-use trodden_report::{MethodView, OneMethod, Report, ReportOptions};
+use trodden_report::{OneMethod, Report, ReportOptions};
 
 use super::elsewhere::{Elsewhere, elsewhere};
 

@@ -1,24 +1,15 @@
 //! Calling contexts: which chains of calls are hot (HCCT, D'Elia et al., PLDI 2011). One model, drawn by each format.
 
-mod collapsed;
-mod compare;
-mod html;
-mod icicle;
-mod json;
-pub(crate) mod section;
-mod text;
 mod time;
 
 use trodden_numbering::{Path, StartKind};
-use trodden_profile::{
-    ContextNode, Contexts, CpuTime, Key, MethodMap, PhiOutOfRange, Profile, facts, path_key,
-};
+use trodden_profile::{ContextNode, Contexts, CpuTime, Key, MethodMap, PhiOutOfRange, Profile, path_key};
 
 use crate::decisions::{Decision, Decisions};
+use crate::names;
 use crate::pattern::MethodPattern;
 use crate::source::below;
-use crate::words;
-use time::ContextTimes;
+pub use time::ContextTimes;
 
 /// How to show calling contexts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -36,7 +27,8 @@ const LEAST_TIME: f64 = 0.005;
 /// A profile's contexts, and which of them are hot.
 #[derive(Debug)]
 pub struct ContextsView<'p> {
-    profile: &'p Profile,
+    /// The profile itself.
+    pub profile: &'p Profile,
     /// The section.
     pub contexts: &'p Contexts,
     /// From how many calls on a context is hot.
@@ -46,10 +38,11 @@ pub struct ContextsView<'p> {
     /// Per context, the one that it was called from.
     pub parents: Vec<Option<u32>>,
     /// CPU time of each context, if the profile has samples.
-    pub(crate) times: Option<ContextTimes>,
+    pub times: Option<ContextTimes>,
     /// As asked for.
-    pub(crate) options: ContextsOptions,
-    pattern: Option<MethodPattern>,
+    pub options: ContextsOptions,
+    /// Chooses methods.
+    pub pattern: Option<MethodPattern>,
     /// Are decisions shown as what the bytecode did?
     bytecode: bool,
 }
@@ -87,7 +80,7 @@ impl<'p> ContextsView<'p> {
     }
 
     /// Shows decisions as what the bytecode did, if that is wanted.
-    pub(crate) fn in_bytecode(mut self, bytecode: bool) -> Self {
+    pub fn in_bytecode(mut self, bytecode: bool) -> Self {
         self.bytecode = bytecode;
         self
     }
@@ -110,7 +103,7 @@ impl<'p> ContextsView<'p> {
     }
 
     /// Source file of the method that a context runs, `demo/App.java`, and the method's first line.
-    pub(crate) fn place(&self, node: &ContextNode) -> (Option<String>, Option<u32>) {
+    pub fn place(&self, node: &ContextNode) -> (Option<String>, Option<u32>) {
         let class = &self.profile.classes[node.class as usize].map;
         let file = class.source_file.as_deref();
         let file = file
@@ -128,7 +121,7 @@ impl<'p> ContextsView<'p> {
 
     /// The caller of a context with its map, and the path that it took to the call, where that was recorded and the number
     /// names one.
-    pub(crate) fn path_to_call(&self, at: usize) -> Option<(&'p ContextNode, &'p MethodMap, Path)> {
+    pub fn path_to_call(&self, at: usize) -> Option<(&'p ContextNode, &'p MethodMap, Path)> {
         let node = &self.nodes()[at];
         let (register, site) = (node.prefix?, node.site?);
         let from = &self.nodes()[self.parents[at]? as usize];
@@ -141,7 +134,7 @@ impl<'p> ContextsView<'p> {
     }
 
     /// The key of a context, from its caller's.
-    pub(crate) fn key(&self, at: usize, caller: Option<Key>) -> Key {
+    pub fn key(&self, at: usize, caller: Option<Key>) -> Key {
         let node = &self.nodes()[at];
         let (class, method) = self.method(node);
         let along = self.path_to_call(at);
@@ -155,7 +148,7 @@ impl<'p> ContextsView<'p> {
     }
 
     /// The decisions of the method that a context runs.
-    pub(crate) fn decisions(&self, node: &ContextNode) -> Decisions {
+    pub fn decisions(&self, node: &ContextNode) -> Decisions {
         let place = (node.class, node.method);
         match self.profile.conditions.get(&place).filter(|_| !self.bytecode) {
             Some(conditions) => Decisions::new(self.method(node).1, conditions, None),
@@ -164,7 +157,7 @@ impl<'p> ContextsView<'p> {
     }
 
     /// That path in words: where it began if not at the caller's beginning, and each decision on it.
-    pub(crate) fn call_path_text(&self, at: usize) -> Option<String> {
+    pub fn call_path_text(&self, at: usize) -> Option<String> {
         let (from, caller, path) = self.path_to_call(at)?;
         let decisions = self.decisions(from);
         let description = caller.describe_path(&path);
@@ -173,7 +166,7 @@ impl<'p> ContextsView<'p> {
         let edges = caller.decided(&path.edges);
         let own = edges.filter(|edge| decisions.made(edge.from.index()).is_none());
         let steps = own.map(|edge| {
-            let place = words::place_of(caller, caller.blocks[edge.from.index()].last);
+            let place = names::place_of(caller, caller.blocks[edge.from.index()].last);
             match decisions.of(edge.from.index()).and_then(Decision::phrase) {
                 // It names its place itself.
                 None if decisions
@@ -194,27 +187,27 @@ impl<'p> ContextsView<'p> {
     }
 
     /// `a.b.C.m(int)`.
-    pub(crate) fn title(&self, node: &ContextNode) -> String {
+    pub fn title(&self, node: &ContextNode) -> String {
         let (class, method) = self.method(node);
-        let signature = words::signature(&method.name, &method.descriptor);
-        format!("{}.{signature}", words::dotted(class))
+        let signature = names::signature(&method.name, &method.descriptor);
+        format!("{}.{signature}", names::dotted(class))
     }
 
     /// Share of all calls.
-    pub(crate) fn share(&self, calls: u64) -> f64 {
+    pub fn share(&self, calls: u64) -> f64 {
         calls as f64 / self.contexts.calls.max(1) as f64
     }
 
     /// Where the share would lie, 95 times of 100, had bursts fallen at other times, by how groups of bursts differ. `None`: there
     /// were none, or too few.
-    pub(crate) fn share_interval(&self, at: usize) -> Option<[f64; 2]> {
+    pub fn share_interval(&self, at: usize) -> Option<[f64; 2]> {
         let groups = self.contexts.groups.as_ref()?;
         let (low, high) = groups.of(at)?.share_interval(&groups.all)?;
         Some([low, high])
     }
 
     /// Is there a context whose share has an interval?
-    pub(crate) fn has_intervals(&self) -> bool {
+    pub fn has_intervals(&self) -> bool {
         let groups = self.contexts.groups.as_ref();
         groups.is_some_and(|groups| groups.all.share_interval(&groups.all).is_some())
     }
@@ -230,7 +223,7 @@ impl<'p> ContextsView<'p> {
 
     /// What is shown: the [`hottest`](Self::hottest) contexts, and those that take most CPU time in themselves, at most so many of
     /// each.
-    pub(crate) fn chosen(&self, top: usize) -> Vec<usize> {
+    pub fn chosen(&self, top: usize) -> Vec<usize> {
         let mut chosen = self.hottest(top);
         if let Some(times) = &self.times {
             let least = times.total.ns as f64 * LEAST_TIME;
@@ -246,14 +239,14 @@ impl<'p> ContextsView<'p> {
     }
 
     /// CPU time of a context as shares of all that was sampled: its own, and with all that it calls. `None`: there are no samples.
-    pub(crate) fn time_shares(&self, at: usize) -> Option<[f64; 2]> {
+    pub fn time_shares(&self, at: usize) -> Option<[f64; 2]> {
         let times = self.times.as_ref()?;
         let share = |time: CpuTime| time.ns as f64 / times.total.ns.max(1) as f64;
         Some([share(times.own[at]), share(times.whole[at])])
     }
 
     /// These and all above them, in order, each with the position of its caller in the list.
-    pub(crate) fn with_callers(&self, chosen: &[usize]) -> Vec<(usize, Option<usize>)> {
+    pub fn with_callers(&self, chosen: &[usize]) -> Vec<(usize, Option<usize>)> {
         let mut keep = vec![false; self.nodes().len()];
         for &at in chosen {
             let mut at = Some(at);
@@ -268,56 +261,5 @@ impl<'p> ContextsView<'p> {
             list.push((at, self.parents[at].map(|parent| places[parent as usize])));
         }
         list
-    }
-
-    /// What was counted, in a sentence.
-    pub(crate) fn summary(&self) -> String {
-        let contexts = self.contexts;
-        let hot = self.hot.iter().filter(|&&hot| hot).count() as u64;
-        let unit = contexts.weight.unit();
-        let how = match contexts.thresholds {
-            None => "all of them, exactly".to_owned(),
-            Some((phi, epsilon)) => format!(
-                "algorithm {}, phi = {phi}, epsilon = {epsilon}: counters are off by {} {unit} at most",
-                contexts.algorithm,
-                words::thousands((epsilon * contexts.calls as f64).ceil() as u64)
-            ),
-        };
-        let bursts = contexts.bursts.as_ref().map_or(String::new(), |bursts| match contexts.calls {
-            0 => format!(
-                " No {unit} fell into a burst ({bursts}): the program may have ended too soon; --burst off counts all."
-            ),
-            _ => {
-                let taken = self.profile.run.facts.get(facts::CONTEXTS_BURSTS);
-                let taken = taken.map_or("bursts".to_owned(), |n| {
-                    format!("{} of them, a thread each", words::thousands(n))
-                });
-                let error = if self.has_intervals() {
-                    "Intervals tell of chance: where a share would lie, 95 times of 100, had bursts fallen at other \
-                     times. Parts of the run weigh by the time that they take; what that changes is not known."
-                } else {
-                    "How far off these are is not known: there were too few bursts."
-                };
-                format!(
-                    " Only bursts were counted ({bursts}; {taken}): numbers are of {unit} within them, and shares are \
-                     estimates for the whole run. {error}"
-                )
-            }
-        });
-        let time = self.times.as_ref().map_or(String::new(), |times| {
-            format!(
-                " CPU time is of {} samples, those in what a context calls that has no probes included: {} of it is in \
-                 contexts of the tree, the rest in others.",
-                words::thousands(times.total.samples),
-                words::percent(times.placed().ns as f64 / times.total.ns.max(1) as f64),
-            )
-        });
-        format!(
-            "{} {unit} in {} contexts ({how}). {} are hot: {} {unit} or more.{bursts}{time}",
-            words::thousands(contexts.calls),
-            words::thousands(contexts.tree.nodes().len() as u64),
-            words::thousands(hot),
-            words::thousands(self.threshold),
-        )
     }
 }

@@ -10,7 +10,7 @@ use trodden_profile::{ContextNode, CpuFrameKind, CpuTime, Profile};
 
 /// CPU time of each context.
 #[derive(Debug)]
-pub(crate) struct ContextTimes {
+pub struct ContextTimes {
     /// Per context: in its method, and in what that calls that has no context.
     pub own: Vec<CpuTime>,
     /// Per context: with all that it calls.

@@ -16,7 +16,7 @@ use super::{MethodCoverage, Ratio};
 
 /// What of a method the compiler made.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Made {
+pub struct Made {
     /// All of it.
     pub whole: bool,
     /// Blocks, with their branches.
@@ -173,7 +173,7 @@ impl Line {
 }
 
 /// What of a method ran.
-pub(super) struct Measured {
+pub struct Measured {
     /// Its source lines.
     pub lines: BTreeMap<u32, Line>,
     /// Its branches.
@@ -263,7 +263,7 @@ impl MethodCoverage {
     }
 
     /// A `switch`, or one of Kotlin's `when`: its outcomes are cases.
-    pub(super) fn is_switch(&self, branch: &BranchCoverage) -> bool {
+    pub fn is_switch(&self, branch: &BranchCoverage) -> bool {
         let decision = self.decisions.of(branch.block);
         self.map().blocks[branch.block].exit == BlockExit::Switch
             || decision.is_some_and(|decision| decision.kind == ConditionKind::Switch)
@@ -271,13 +271,13 @@ impl MethodCoverage {
 
     /// Of an outcome of a condition: is it the one that is taken when the condition holds? Where the condition is not
     /// known, the one that jumps.
-    pub(super) fn is_yes(&self, outcome: &OutcomeCoverage) -> bool {
+    pub fn is_yes(&self, outcome: &OutcomeCoverage) -> bool {
         let mut edges = outcome.edges.iter();
         edges.all(|&edge| !self.decisions.is_negative(self.map(), edge))
     }
 
     /// An outcome of a `switch`: `case "GET"`, `default`.
-    pub(super) fn label(&self, outcome: &OutcomeCoverage) -> String {
+    pub fn label(&self, outcome: &OutcomeCoverage) -> String {
         let label = |&edge: &EdgeRef| self.decisions.outcome_or_label(self.map(), edge);
         let labels: Vec<String> = outcome.edges.iter().map(label).collect();
         if labels.is_empty() {
@@ -288,7 +288,7 @@ impl MethodCoverage {
     }
 
     /// Lines that were inlined into it: the class that they come from, the line there, and how often it ran here.
-    pub(super) fn inlined_lines(&self) -> impl Iterator<Item = (&str, u32, u64)> {
+    pub fn inlined_lines(&self) -> impl Iterator<Item = (&str, u32, u64)> {
         let pieces = self.map().inlined.iter().filter(|_| self.made.inlined);
         pieces.map(|piece| {
             let blocks = self.map().blocks.iter().zip(&self.edges.blocks);
@@ -302,7 +302,7 @@ impl MethodCoverage {
     }
 
     /// Did lines of it run where it was inlined?
-    pub(super) fn ran_elsewhere(&self) -> bool {
+    pub fn ran_elsewhere(&self) -> bool {
         !self.elsewhere.is_empty() && self.lines().values().any(|line| line.count > 0)
     }
 
@@ -493,7 +493,7 @@ impl MethodCoverage {
     }
 
     /// All of it, with its code cut into pieces once.
-    pub(super) fn measured(&self) -> Measured {
+    pub fn measured(&self) -> Measured {
         let (pieces, branches) = (self.pieces(), self.branches());
         let lines = self.lines_of(&pieces, &branches);
         let of_line = |line: &Line| Ratio {

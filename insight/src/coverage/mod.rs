@@ -11,23 +11,11 @@
 //! often is not, and nothing is known of paths.
 
 mod builds;
-mod cobertura;
 mod counters;
 mod criteria;
-mod formats;
 mod gather;
-mod jacoco;
-mod json;
-mod lcov;
 mod lines;
-mod marks;
 mod nearest;
-mod never;
-pub(crate) mod section;
-mod site;
-mod sonar;
-mod text;
-mod xml;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -44,7 +32,6 @@ pub use builds::newest_build;
 pub use counters::{Counters, Ratio};
 pub use lines::{BranchCoverage, Line, OutcomeCoverage};
 pub use nearest::{Flip, Nearest, nearest};
-pub use site::SiteFile;
 
 use crate::decisions::Decisions;
 use crate::source::below;
@@ -96,25 +83,6 @@ pub enum CoverageError {
     /// Classes of the profile do not go together.
     #[error(transparent)]
     Merge(#[from] MergeError),
-    /// JaCoCo's XML without class files.
-    #[error(
-        "JaCoCo's XML counts instructions, which only the class files have: name them by --classes FOLDER|JAR"
-    )]
-    NoInstructions,
-    /// JaCoCo's XML of classes that were changed before they were loaded.
-    #[error(
-        "{class} and {others} more classes were loaded with other bytes than --classes has (JaCoCo's own agent changes \
-         classes, and so does a build after the run): JaCoCo's XML cannot be made of them; LCOV can"
-    )]
-    OtherBytes {
-        /// One of them.
-        class: String,
-        /// How many others.
-        others: usize,
-    },
-    /// The JSON writer failed.
-    #[error("cannot write the coverage as JSON: {0}")]
-    Json(#[from] serde_json::Error),
 }
 
 /// Settings of [`Coverage::new`].
@@ -173,8 +141,9 @@ pub struct Coverage {
     /// Is it known which paths ran?
     has_paths: bool,
     /// Folders below which packages begin.
-    folders: Vec<PathBuf>,
-    options: CoverageOptions,
+    pub folders: Vec<PathBuf>,
+    /// As asked for.
+    pub options: CoverageOptions,
 }
 
 /// One method.
@@ -187,18 +156,19 @@ pub struct MethodCoverage {
     /// How often each block ran and each edge was followed.
     pub edges: EdgeProfile,
     /// Bytecode indices of its instructions, if the class file is known.
-    instructions: Option<Vec<u32>>,
+    pub instructions: Option<Vec<u32>>,
     /// The Java release that its class is for, if a multi-release jar has it for one.
     release: Option<u32>,
     /// What its branches decide.
-    pub(crate) decisions: Decisions,
+    pub decisions: Decisions,
     /// What of it the compiler made, and is not counted.
     made: Made,
     /// Of its lines that were inlined elsewhere: how often they ran there.
     elsewhere: BTreeMap<u32, u64>,
     /// Paths that ran, of those possible; none of none if that is not known.
     pub paths: Ratio,
-    has_paths: bool,
+    /// False if only blocks and ways of decisions are known.
+    pub has_paths: bool,
     /// Its decisions, if MC/DC is wanted.
     pub mcdc: Option<Vec<DecisionCoverage>>,
     /// Its prime paths, if they are wanted.
@@ -222,7 +192,7 @@ impl Coverage {
     }
 
     /// The coverage with printable names, for formats that cannot hold others.
-    fn printable(&self) -> Cow<'_, Coverage> {
+    pub fn printable(&self) -> Cow<'_, Coverage> {
         let one = |text: &str| text.contains(is_control);
         let hostile = self
             .methods
@@ -254,7 +224,7 @@ impl Coverage {
 
     /// The source file of a method: where it is, if a source folder has it, else by package. `None` if its
     /// class names no file that can be below a source folder.
-    fn source_path(&self, method: &MethodCoverage, file: &str) -> Option<String> {
+    pub fn source_path(&self, method: &MethodCoverage, file: &str) -> Option<String> {
         let relative = below(method.class(), file)?;
         // A folder for a release, `java11`, holds the sources of a multi-release jar's classes for that
         // release.

@@ -1,35 +1,31 @@
 //! CPU samples in reports: which methods the time goes to, the JDK's and native ones included.
 
-mod export;
-mod flame;
-mod html;
-mod json;
-pub(crate) mod section;
-mod stacks;
-mod text;
+pub mod stacks;
 
 use std::time::Duration;
 
 use trodden_profile::{CpuFrame, CpuFrameKind, CpuSamples, CpuTime, MethodTime, facts, share_interval};
 
+use crate::names;
 use crate::view::View;
-use crate::words;
 
 /// CPU samples, ready to be shown.
-struct CpuView<'v> {
-    about: &'v CpuSamples,
+pub struct CpuView<'v> {
+    /// The samples.
+    pub about: &'v CpuSamples,
     /// All of it, but for lost samples.
-    total: CpuTime,
+    pub total: CpuTime,
     /// Methods with their times, most own time first.
-    methods: Vec<(&'v CpuFrame, &'v MethodTime)>,
+    pub methods: Vec<(&'v CpuFrame, &'v MethodTime)>,
     /// Time that samples found inside of probes, which is no method's. Not known of merged profiles of which one does not tell.
-    probes: Option<Duration>,
+    pub probes: Option<Duration>,
     /// CPU time of the sampled threads by their own clocks. Not known where stacks are read at safepoints, and of older files.
-    threads: Option<Duration>,
+    pub threads: Option<Duration>,
 }
 
 impl<'v> CpuView<'v> {
-    fn of(view: &'v View<'_>) -> Option<Self> {
+    /// The CPU time of a view, if it has samples.
+    pub fn of(view: &'v View<'_>) -> Option<Self> {
         let times = view.times.as_ref()?;
         let mut methods: Vec<_> = times.samples.frames.iter().zip(&times.methods).collect();
         methods.sort_by(|(one, a), (other, b)| b.all.own.ns.cmp(&a.all.own.ns).then(one.cmp(other)));
@@ -43,12 +39,12 @@ impl<'v> CpuView<'v> {
     }
 
     /// The share of a time in all of it.
-    fn share(&self, time: CpuTime) -> f64 {
+    pub fn share(&self, time: CpuTime) -> f64 {
         time.ns as f64 / self.total.ns.max(1) as f64
     }
 
     /// Where the share would be in 95 of 100 runs like this.
-    fn interval(&self, time: CpuTime) -> [f64; 2] {
+    pub fn interval(&self, time: CpuTime) -> [f64; 2] {
         // By the share of the time, which samples may have unequal parts of, and the number of all.
         let part = (self.share(time) * self.total.samples as f64).round() as u64;
         let (low, high) = share_interval(part, self.total.samples);
@@ -56,20 +52,20 @@ impl<'v> CpuView<'v> {
     }
 
     /// CPU time of threads that are not sampled: those of the JVM itself, and ours. With what samples found in probes.
-    fn unsampled_ns(&self) -> Option<u64> {
+    pub fn unsampled_ns(&self) -> Option<u64> {
         let sampled = self.total.plus(self.about.lost).ns + self.missed_ns().unwrap_or(0);
         Some(self.about.process_ns?.saturating_sub(sampled))
     }
 
     /// CPU time of sampled threads that no sample stands for: of those that ended before they got one, most of all.
-    fn missed_ns(&self) -> Option<u64> {
+    pub fn missed_ns(&self) -> Option<u64> {
         let probes = self.probes.unwrap_or_default().as_nanos() as u64;
         let sampled = self.total.plus(self.about.lost).ns + probes;
         Some((self.threads?.as_nanos() as u64).saturating_sub(sampled))
     }
 
     /// The same methods, most time with what they call first.
-    fn by_total(&self) -> Vec<&(&'v CpuFrame, &'v MethodTime)> {
+    pub fn by_total(&self) -> Vec<&(&'v CpuFrame, &'v MethodTime)> {
         let mut all: Vec<_> = self.methods.iter().collect();
         all.sort_by(|(one, a), (other, b)| b.all.total.ns.cmp(&a.all.total.ns).then(one.cmp(other)));
         all
@@ -77,32 +73,18 @@ impl<'v> CpuView<'v> {
 }
 
 /// `a.b.C.m(int)`, or what there is instead of a method.
-pub(crate) fn title(frame: &CpuFrame) -> String {
+pub fn title(frame: &CpuFrame) -> String {
     match frame.kind {
         CpuFrameKind::Other => frame.name.clone(),
         _ => {
-            let signature = words::signature(&frame.name, &frame.descriptor);
-            format!("{}.{signature}", words::dotted(&frame.class))
+            let signature = names::signature(&frame.name, &frame.descriptor);
+            format!("{}.{signature}", names::dotted(&frame.class))
         }
     }
 }
 
-/// The title within this number of columns: a method's parameters go first, then its package, so that its name is there.
-pub(crate) fn title_within(frame: &CpuFrame, width: usize) -> String {
-    let mut candidates = vec![title(frame)];
-    if frame.kind != CpuFrameKind::Other {
-        candidates.push(format!("{}.{}(…)", words::dotted(&frame.class), frame.name));
-        candidates.push(format!("{}(…)", short_title(frame)));
-    }
-    let last = candidates.last().cloned().unwrap_or_default();
-    let mut fitting = candidates
-        .into_iter()
-        .filter(|name| name.chars().count() <= width);
-    fitting.next().unwrap_or_else(|| words::cut(&last, width))
-}
-
 /// `C.m`, or what there is instead of a method.
-pub(crate) fn short_title(frame: &CpuFrame) -> String {
+pub fn short_title(frame: &CpuFrame) -> String {
     match frame.kind {
         CpuFrameKind::Other => frame.name.clone(),
         _ => {

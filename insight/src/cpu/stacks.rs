@@ -10,7 +10,7 @@ const MOST_PATHS: usize = 20;
 
 /// A way through a method, where stacks are split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Way {
+pub enum Way {
     /// The path at this position in [`Split::shown`].
     Path(u32),
     /// Paths that took less than those.
@@ -20,7 +20,8 @@ pub(super) enum Way {
 }
 
 /// How the stacks of a method are split.
-pub(super) struct Split<'v, 'p> {
+pub struct Split<'v, 'p> {
+    /// The method.
     pub method: &'v MethodView<'p>,
     /// The paths that are told apart, most time first.
     pub shown: Vec<&'v PathView>,
@@ -74,7 +75,7 @@ impl<'v, 'p> Split<'v, 'p> {
 }
 
 /// Per frame of the samples: how it is split, for those whose paths were counted.
-pub(super) fn splits<'v, 'p>(view: &'v View<'p>, times: &Times) -> Vec<Option<Split<'v, 'p>>> {
+pub fn splits<'v, 'p>(view: &'v View<'p>, times: &Times) -> Vec<Option<Split<'v, 'p>>> {
     let mut all: Vec<Option<Split>> = Vec::new();
     all.resize_with(times.samples.frames.len(), || None);
     for method in view.methods.iter().filter(|method| method.count > 0) {

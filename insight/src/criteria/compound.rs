@@ -14,7 +14,7 @@ use super::destinations;
 
 /// One decision: its conditions, by the blocks that they end, in the order in which they are evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Compound {
+pub struct Compound {
     pub conditions: Vec<usize>,
 }
 
@@ -37,7 +37,7 @@ struct Piece {
 }
 
 /// All decisions of a method, by their first blocks; `keep` says which branches are of the source.
-pub(super) fn compounds(map: &MethodMap, keep: impl Fn(usize) -> bool) -> Vec<Compound> {
+pub fn compounds(map: &MethodMap, keep: impl Fn(usize) -> bool) -> Vec<Compound> {
     let from_outside = starts(map);
     let destinations = destinations(map);
     let before = predecessors(map, &destinations);

@@ -5,7 +5,7 @@ use trodden_numbering::{BlockId, FlowGraph};
 use trodden_profile::{BlockExit, MethodMap};
 
 /// Where each block leads if nothing is done on the way: itself, or where a mere `goto` goes.
-pub(crate) fn destinations(map: &MethodMap) -> Vec<usize> {
+pub fn destinations(map: &MethodMap) -> Vec<usize> {
     let starts = |block: usize| {
         let block = BlockId::new(block);
         map.graph.entry() == block || map.graph.extra_starts().contains(&block)

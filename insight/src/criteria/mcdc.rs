@@ -45,11 +45,7 @@ impl DecisionCoverage {
 }
 
 /// The decisions of a method. `keep` says which branches are of the source.
-pub(crate) fn mcdc(
-    map: &MethodMap,
-    counts: &MethodCounts,
-    keep: impl Fn(usize) -> bool,
-) -> Vec<DecisionCoverage> {
+pub fn mcdc(map: &MethodMap, counts: &MethodCounts, keep: impl Fn(usize) -> bool) -> Vec<DecisionCoverage> {
     let compounds = compounds(map, keep);
     let destinations = destinations(map);
     let mut evaluations = Evaluations::new(map, &compounds, &destinations);

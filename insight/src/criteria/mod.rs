@@ -14,8 +14,8 @@ mod prime;
 mod tests;
 mod tour;
 
-pub(crate) use jumps::destinations;
-pub(crate) use mcdc::mcdc;
+pub use jumps::destinations;
+pub use mcdc::mcdc;
 pub use mcdc::{ConditionCoverage, DecisionCoverage};
-pub(crate) use tour::{Followed, prime_paths};
+pub use tour::{Followed, prime_paths};
 pub use tour::{PrimePath, PrimePaths};

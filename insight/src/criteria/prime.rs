@@ -11,7 +11,7 @@ use super::destinations;
 /// A method's blocks as prime paths see them: with a node in front of the entry, without blocks that are a
 /// mere `goto`, and blocks that only follow each other as one. How finely straight code is cut into blocks
 /// would otherwise change the number of paths around a loop.
-pub(super) struct Flow {
+pub struct Flow {
     /// Node of each block.
     pub node: Vec<usize>,
     /// Blocks of each node, the first one first. The node in front of the entry may have none.
@@ -22,10 +22,10 @@ pub(super) struct Flow {
 
 /// There are more prime paths than wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TooMany;
+pub struct TooMany;
 
 /// The node in front of the entry.
-pub(super) const ENTRY: usize = 0;
+pub const ENTRY: usize = 0;
 /// No node: a block that nothing leads to, or a mere `goto`.
 const NOWHERE: usize = usize::MAX;
 

@@ -6,7 +6,7 @@ use trodden_numbering::{BlockId, EdgeWeights, FlowGraph, NumberingOptions, PathD
 use trodden_profile::{BlockExit, BlockInfo, EdgeLabel, MethodMap};
 
 /// Numbers that look random, the same in each run (xorshift).
-pub(super) struct Random(pub u64);
+pub struct Random(pub u64);
 
 impl Random {
     pub fn below(&mut self, limit: usize) -> usize {
@@ -18,7 +18,7 @@ impl Random {
 }
 
 /// A method of a graph.
-pub(super) fn map(graph: SimpleGraph) -> MethodMap {
+pub fn map(graph: SimpleGraph) -> MethodMap {
     let block = |index: usize| {
         let ways = graph.successors(BlockId::new(index)).len();
         let (exit, labels): (_, &[EdgeLabel]) = match ways {
@@ -55,7 +55,7 @@ pub(super) fn map(graph: SimpleGraph) -> MethodMap {
 }
 
 /// A small random method: up to eight blocks, up to two ways out of each.
-pub(super) fn map_of(random: &mut Random) -> MethodMap {
+pub fn map_of(random: &mut Random) -> MethodMap {
     let blocks = 2 + random.below(7);
     let mut edges = Vec::new();
     for from in 0..blocks - 1 {

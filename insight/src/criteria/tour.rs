@@ -34,7 +34,7 @@ pub struct PrimePath {
 
 /// What is known of the order of paths.
 #[derive(Clone, Copy)]
-pub(crate) enum Followed<'p> {
+pub enum Followed<'p> {
     /// Nothing: only which paths ran.
     Unknown,
     /// Sequences of paths, of which all up to this length were counted.
@@ -42,12 +42,7 @@ pub(crate) enum Followed<'p> {
 }
 
 /// The prime paths of a method, at most `cap`, and which of them ran.
-pub(crate) fn prime_paths(
-    map: &MethodMap,
-    counts: &MethodCounts,
-    followed: Followed<'_>,
-    cap: usize,
-) -> PrimePaths {
+pub fn prime_paths(map: &MethodMap, counts: &MethodCounts, followed: Followed<'_>, cap: usize) -> PrimePaths {
     let flow = Flow::of(map);
     let primes = match flow.prime_paths(cap) {
         Ok(primes) => primes,

@@ -18,7 +18,7 @@ const MIN_CARRIED: f64 = 0.1;
 
 /// How much of the same the second run did.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Amount {
+pub struct Amount {
     /// 2 if it did twice as much.
     pub factor: f64,
 }
@@ -172,7 +172,7 @@ fn middle_of_entries(before: &[Side], after: &[Side], pairs: &[Pair]) -> f64 {
 }
 
 /// The value in the middle of the weights of sorted values.
-pub(super) fn weighted_median(sorted: &[(f64, f64)]) -> Option<f64> {
+pub fn weighted_median(sorted: &[(f64, f64)]) -> Option<f64> {
     let half = sorted.iter().map(|r| r.1).sum::<f64>() / 2.0;
     let mut sum = 0.0;
     sorted.iter().find_map(|&(value, weight)| {

@@ -21,7 +21,7 @@ type Targets = FxHashMap<Callee, Vec<(usize, f64)>>;
 
 /// Average costs of the methods of one side.
 #[derive(Debug)]
-pub(super) struct Costs {
+pub struct Costs {
     /// Per method: instructions of one activation, with those of its callees.
     inclusive: Vec<f64>,
     /// Which methods a call reaches, and with which share.

@@ -13,12 +13,12 @@ use super::paths;
 use super::repeats::{Repeats, Sided};
 use super::side::{Side, sides};
 use super::time::{self, TimeChange, TimeDiff};
-use crate::MethodPattern;
 use crate::decisions::Decision;
-use crate::words;
+use crate::names;
+use crate::pattern::MethodPattern;
 
 /// From how many standard errors on a difference between two samples is not explained by chance.
-pub(super) const SIGNIFICANT: f64 = 4.0;
+pub const SIGNIFICANT: f64 = 4.0;
 /// Paths shown per method.
 const MOST_PATHS: usize = 5;
 
@@ -139,8 +139,9 @@ pub struct BranchChange {
     /// What the share would have been without the change; of a new branch, that of the way that there was.
     was: f64,
     /// Position of its block among those of the method, before and after, and of the outcome among its edges.
-    pub(super) at: [Option<usize>; 2],
-    pub(super) edge: usize,
+    pub at: [Option<usize>; 2],
+    /// The out-edge.
+    pub edge: usize,
 }
 
 /// A share before and after.
@@ -181,7 +182,7 @@ struct Candidate {
 }
 
 /// What changed between the means of the runs of `each` side.
-pub(super) fn find(
+pub fn find(
     [before, after]: [&Profile; 2],
     each: [&[Profile]; 2],
     pattern: Option<&MethodPattern>,
@@ -283,6 +284,14 @@ pub(super) fn find(
 
 fn counted(run: &RunInfo) -> bool {
     run.exact
+}
+
+impl MethodChange {
+    /// `a.b.C.m(int)`.
+    pub fn title(&self) -> String {
+        let signature = names::signature(&self.name, &self.descriptor);
+        format!("{}.{signature}", names::dotted(&self.class))
+    }
 }
 
 impl BranchChange {
@@ -728,8 +737,8 @@ impl<'s, 'p> Both<'s, 'p> {
         let title = |side: &Side| {
             format!(
                 "{}.{}",
-                words::dotted(side.class),
-                words::signature(&side.map.name, &side.map.descriptor)
+                names::dotted(side.class),
+                names::signature(&side.map.name, &side.map.descriptor)
             )
         };
         let renamed_from = before.filter(|b| title(b) != title(side)).map(title);
@@ -833,7 +842,7 @@ fn path_changes(pair: &Pair, before: &Side, after: &Side) -> Vec<PathChange> {
             let per_entry = [per(both.count[0], before), per(both.count[1], after)];
             let weight = (per_entry[1] - per_entry[0]).abs();
             let change = PathChange {
-                text: paths::text(after, &both.path),
+                text: paths::route(after, &both.path),
                 count: both.count,
                 per_entry,
             };

@@ -1,6 +1,6 @@
 //! What changed between two runs: which methods do other work than before, and which branch is the cause.
 //!
-//! *In*: two profiles, of the same build or of two. *Out*: a [`Diff`], as text, JSON, Markdown or a page.
+//! *In*: two profiles, of the same build or of two. *Out*: a [`Diff`].
 //!
 //! 1. [`pairing`] finds for each method its other self: by name and code, by the shape of the flow graph, or block by
 //!    block.
@@ -13,43 +13,26 @@
 mod amount;
 mod effect;
 mod finding;
-mod html;
-mod json;
-mod markdown;
 mod pairing;
 mod paths;
 mod repeats;
 mod side;
 mod spread;
-mod text;
 mod time;
-mod time_words;
 
 use std::borrow::Cow;
-use std::path::PathBuf;
 
 use trodden_profile::{MergeError, Profile, facts};
 
+pub use amount::Amount;
 pub use finding::{BranchChange, Cause, Diff, MethodChange, Odds, PathChange, Reason, Summary};
 pub use pairing::Matched;
 pub use time::{MethodTimeChange, PathTimeChange, TimeChange, TimeDiff};
 
-pub(crate) use markdown::escape as escape_markdown;
-pub(crate) use paths::text as path_in_words;
-pub(crate) use side::{Side, sides};
+pub use paths::route;
+pub use side::{Side, sides};
 
-use crate::source::Sources;
-use crate::{MethodPattern, PatternError};
-
-/// Where the source of the second build is looked for.
-pub struct DiffSources(pub(crate) Sources);
-
-impl DiffSources {
-    /// Folders with source files, as in [`ReportOptions::sources`](crate::ReportOptions::sources).
-    pub fn new(folders: &[PathBuf]) -> Self {
-        DiffSources(Sources::new(folders))
-    }
-}
+use crate::pattern::{MethodPattern, PatternError};
 
 /// What to compare, and how much of it to show.
 #[derive(Clone, Debug)]
@@ -190,7 +173,7 @@ fn without_paths(profile: &Profile) -> Option<&'static str> {
 }
 
 /// A method of one version of a class, found again in another.
-pub(crate) struct Carried {
+pub struct Carried {
     /// Its position in the earlier version.
     pub before: usize,
     /// Its position in the later one.
@@ -200,7 +183,7 @@ pub(crate) struct Carried {
 }
 
 /// The methods of a class that are in a later version of it, too.
-pub(crate) fn carried(
+pub fn carried(
     before: &trodden_profile::ClassProfile,
     after: &trodden_profile::ClassProfile,
 ) -> Vec<Carried> {

@@ -37,7 +37,7 @@ impl Matched {
 
 /// Two methods that are one, or one that has no other.
 #[derive(Debug)]
-pub(super) struct Pair {
+pub struct Pair {
     pub before: Option<usize>,
     pub after: Option<usize>,
     pub matched: Matched,
@@ -54,7 +54,7 @@ const MIN_LIKENESS: f64 = 0.5;
 const MAX_COMPARED: usize = 400;
 
 /// Pairs all methods of two profiles.
-pub(super) fn pair(before: &[Side], after: &[Side]) -> Vec<Pair> {
+pub fn pair(before: &[Side], after: &[Side]) -> Vec<Pair> {
     let mut found = Pairing {
         before,
         after,
@@ -340,7 +340,7 @@ fn likeness(before: &Side, after: &Side) -> f64 {
 }
 
 /// The pair that each method of one side is in.
-pub(super) fn index(pairs: &[Pair], of: impl Fn(&Pair) -> Option<usize>) -> HashMap<usize, usize> {
+pub fn index(pairs: &[Pair], of: impl Fn(&Pair) -> Option<usize>) -> HashMap<usize, usize> {
     let place = |(pair, one): (usize, &Pair)| Some((of(one)?, pair));
     pairs.iter().enumerate().filter_map(place).collect()
 }

@@ -13,7 +13,7 @@ use super::side::Side;
 type PathKey = (bool, Vec<usize>, Vec<u32>);
 
 /// A path in both builds.
-pub(super) struct PathOfBoth {
+pub struct PathOfBoth {
     /// In terms of the second build.
     pub path: Path,
     /// Its count.
@@ -23,7 +23,7 @@ pub(super) struct PathOfBoth {
 }
 
 /// All paths of a method that can be told in terms of the second build.
-pub(super) fn of_both(pair: &Pair, before: &Side, after: &Side) -> Vec<PathOfBoth> {
+pub fn of_both(pair: &Pair, before: &Side, after: &Side) -> Vec<PathOfBoth> {
     let mut translated = vec![None; before.map.num_blocks()];
     for (block, other) in pair.blocks.iter().enumerate() {
         if let Some(other) = other {
@@ -85,8 +85,8 @@ fn translate(path: Path, blocks: &[usize], name: &dyn Fn(usize) -> Option<usize>
     })
 }
 
-/// A path of the second build in words.
-pub(crate) fn text(side: &Side, path: &Path) -> String {
+/// The route of a path of the second build.
+pub fn route(side: &Side, path: &Path) -> String {
     let view = crate::view::PathView::new(side.map, path.clone(), 0, 0);
-    crate::text::route(&view, side.map, side.decisions())
+    crate::route::route(&view, side.map, side.decisions())
 }

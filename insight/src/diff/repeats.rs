@@ -14,12 +14,12 @@ use super::spread::{Family, critical, mean, moderated};
 const COUNTS: f64 = 0.02;
 
 /// The runs of both sides.
-pub(super) struct Repeats<'p> {
+pub struct Repeats<'p> {
     each: [Vec<Sided<'p>>; 2],
 }
 
 /// One run.
-pub(super) struct Sided<'p> {
+pub struct Sided<'p> {
     sides: Vec<Side<'p>>,
     by_name: HashMap<(&'p str, &'p str, &'p str), usize>,
     /// How much of the same it did, in terms of the mean of its side.

@@ -12,11 +12,14 @@ use crate::view::damage;
 
 /// A method in one of the profiles.
 #[derive(Debug)]
-pub(crate) struct Side<'p> {
+pub struct Side<'p> {
     /// Internal name of its class.
     pub class: &'p str,
+    /// The class's source file.
     pub source_file: Option<&'p str>,
+    /// Its path map.
     pub map: &'p MethodMap,
+    /// Its counts.
     pub counts: &'p MethodCounts,
     /// Executions of blocks and edges.
     pub edges: EdgeProfile,
@@ -36,6 +39,7 @@ pub(crate) struct Side<'p> {
 }
 
 impl<'p> Side<'p> {
+    /// A method of a class; `None` if it did not run or cannot be read.
     pub fn new(class: &'p ClassProfile, index: usize, density: f64) -> Option<Self> {
         Self::of_counts(class, index, class.counts.get(index)?, density)
     }
@@ -104,7 +108,7 @@ impl<'p> Side<'p> {
 }
 
 /// All methods of a profile that can be read, in the profile's order.
-pub(crate) fn sides(profile: &Profile) -> Vec<Side<'_>> {
+pub fn sides(profile: &Profile) -> Vec<Side<'_>> {
     let mut sides = Vec::new();
     let basis = profile.count_basis();
     for (position, class) in profile.classes.iter().enumerate() {

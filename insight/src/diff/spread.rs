@@ -12,7 +12,7 @@ const ABSOLUTE: f64 = 0.008;
 
 /// Methods that are compared together, so that the more there are, the more is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
+pub enum Family {
     /// Their code is as before, and so are their counts: nothing but time speaks for a change.
     Unchanged,
     /// Their code changed, or their counts say that they behave differently.
@@ -30,24 +30,24 @@ impl Family {
 }
 
 /// Variance of a method's share between runs of a program that did not change, beyond that of sampling.
-pub(super) fn prior(share: f64) -> f64 {
+pub fn prior(share: f64) -> f64 {
     (RELATIVE * share).powi(2) + ABSOLUTE.powi(2)
 }
 
 /// The variance of values that several runs gave, moderated by a known one.
-pub(super) fn moderated(values: &[f64], known: f64) -> f64 {
+pub fn moderated(values: &[f64], known: f64) -> f64 {
     let freedom = values.len().saturating_sub(1) as f64;
     let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (PRIOR_FREEDOM * known + squares) / (PRIOR_FREEDOM + freedom)
 }
 
-pub(super) fn mean(values: &[f64]) -> f64 {
+pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// How many standard errors a change has to exceed if `compared` methods were looked at, `runs` times before and after.
-pub(super) fn critical(family: Family, compared: usize, runs: [usize; 2]) -> f64 {
+pub fn critical(family: Family, compared: usize, runs: [usize; 2]) -> f64 {
     let freedom: usize = runs.iter().map(|runs| runs.saturating_sub(1)).sum();
     quantile(
         family.error() / 2.0 / compared.max(1) as f64,

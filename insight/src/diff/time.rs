@@ -15,8 +15,9 @@ use super::pairing::{Matched, Pair};
 use super::paths;
 use super::side::Side;
 use super::spread::{self, Family};
-use crate::MethodPattern;
+use crate::cpu;
 use crate::path_time::{Division, Names, PathTime, Through, Times, measured};
+use crate::pattern::MethodPattern;
 
 /// Paths shown per method.
 const MOST_PATHS: usize = 5;
@@ -64,6 +65,13 @@ pub struct TimeChange {
     pub share: f64,
     /// The bounds, likewise.
     pub share_interval: [f64; 2],
+}
+
+impl MethodTimeChange {
+    /// `a.b.C.m(int)`.
+    pub fn title(&self) -> String {
+        cpu::title(&self.method)
+    }
 }
 
 impl TimeChange {
@@ -116,14 +124,14 @@ pub struct PathTimeChange {
 }
 
 /// The methods with path maps of both sides.
-pub(super) struct Pairs<'s, 'p> {
+pub struct Pairs<'s, 'p> {
     pub before: &'s [Side<'p>],
     pub after: &'s [Side<'p>],
     pub pairs: &'s [Pair],
 }
 
 /// Both runs' times.
-pub(super) struct Timed<'s, 'p> {
+pub struct Timed<'s, 'p> {
     /// All runs of a side together.
     sides: [Times<'p>; 2],
     /// Each of them.
@@ -177,7 +185,7 @@ struct Common {
 }
 
 /// If both have samples. `runs`: all of a side together; `each` of them; `amount`: how much of the same the second did.
-pub(super) fn of_runs<'s, 'p>(
+pub fn of_runs<'s, 'p>(
     runs: [&'p Profile; 2],
     each: [&'p [Profile]; 2],
     amount: Amount,
@@ -246,7 +254,7 @@ fn known<'p>(runs: [&'p Profile; 2]) -> HashSet<Names<'p>> {
 }
 
 /// The share of the CPU time in Java code outside of the JDK that is in classes of both profiles.
-pub(super) fn likeness(before: &Profile, after: &Profile) -> f64 {
+pub fn likeness(before: &Profile, after: &Profile) -> f64 {
     let of = |profile: &Profile| -> HashMap<String, f64> {
         let mut classes = HashMap::new();
         let Some(samples) = &profile.cpu else {
@@ -680,7 +688,7 @@ impl<'p> Timed<'_, 'p> {
         all.sort_by(|a, b| b.0.change.abs().total_cmp(&a.0.change.abs()));
         all.truncate(MOST_PATHS);
         let in_words = |(time, both): (TimeChange, paths::PathOfBoth)| PathTimeChange {
-            text: paths::text(after, &both.path),
+            text: paths::route(after, &both.path),
             count: both.count,
             time,
         };

@@ -30,7 +30,7 @@ const MAX_ROUNDS: f64 = 4.0;
 const MAX_CANDIDATES: usize = 32;
 
 /// What takes time.
-pub(super) enum What<'v> {
+pub enum What<'v> {
     /// One outcome of a decision.
     Outcome(EdgeRef),
     /// The outcome that makes a loop go round again which mostly is left soon: what is done over again.
@@ -44,7 +44,8 @@ pub(super) enum What<'v> {
 }
 
 /// A thing that takes time, in one method.
-pub(super) struct Candidate<'v> {
+pub struct Candidate<'v> {
+    /// The thing.
     pub what: What<'v>,
     /// Position in [`View::methods`]; none of a method whose paths are not known.
     pub method: Option<usize>,
@@ -74,7 +75,7 @@ impl Candidate<'_> {
 }
 
 /// All of them, most time first within each kind.
-pub(super) fn candidates<'v>(view: &'v View, times: &Times) -> Vec<Candidate<'v>> {
+pub fn candidates<'v>(view: &'v View, times: &Times) -> Vec<Candidate<'v>> {
     let recursive = below_itself(times);
     let mut decided = Vec::new();
     for (index, method) in view.methods.iter().enumerate() {

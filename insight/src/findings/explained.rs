@@ -19,15 +19,17 @@ const RARER: f64 = 0.8;
 const STRONG: f64 = 4.0;
 
 /// A cause: what takes time, how much of the program's, and where.
-pub(super) struct Cause<'v> {
+pub struct Cause<'v> {
+    /// The thing that takes the time.
     pub candidate: Candidate<'v>,
     /// Of the program's time.
     pub share: f64,
+    /// Where most of it is.
     pub spent: Spent,
 }
 
 /// Those that no other one explains, most time first.
-pub(super) fn causes<'v>(view: &'v View, times: &Times) -> Vec<Cause<'v>> {
+pub fn causes<'v>(view: &'v View, times: &Times) -> Vec<Cause<'v>> {
     let all = candidates(view, times);
     let overlap = Overlap::new(view, times, &all);
     let mut kept = vec![true; all.len()];

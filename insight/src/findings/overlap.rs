@@ -10,7 +10,7 @@ use crate::view::View;
 
 /// Where most of a candidate's time is, if it has a half there.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Spent {
+pub struct Spent {
     /// The method that it calls: a position among the frames.
     pub callee: Option<usize>,
     /// The line of its own method.
@@ -18,7 +18,7 @@ pub(super) struct Spent {
 }
 
 /// Times of candidates and of their common parts, in nanoseconds.
-pub(super) struct Overlap {
+pub struct Overlap {
     times: Vec<f64>,
     both: Vec<f64>,
     /// Of the common parts those where the second one is called by the first.

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
-use super::record::OTHERS;
-use super::verdict::{Verdict, Why, only_others, verdict};
+use super::verdict::{OTHERS, Verdict, Why, only_others, verdict};
 use super::{GateFile, GateMethod, GatePath, GateTest, Outside};
 
 /// What is asked of a comparison.
@@ -23,7 +22,8 @@ pub struct GateComparison {
     pub tests: Vec<TestChange>,
     /// How much more work a test may do.
     pub fail_on: Option<f64>,
-    pub(super) sources: Vec<PathBuf>,
+    /// Source folders, as in [`GateOptions`].
+    pub sources: Vec<PathBuf>,
 }
 
 /// One test in both files.
@@ -118,7 +118,7 @@ impl GateComparison {
     }
 
     /// Those that are worth a word, the largest growth first.
-    pub(super) fn worth_a_word(&self) -> Vec<&TestChange> {
+    pub fn worth_a_word(&self) -> Vec<&TestChange> {
         let mut tests: Vec<&TestChange> = self.tests.iter().filter(|t| t.verdict != Verdict::Same).collect();
         let rank = |test: &TestChange| {
             let verdict = test.verdict;
@@ -140,7 +140,7 @@ impl GateComparison {
 
     /// Methods that grew most in tests that do more work: method, tests, and how many of these are broken. Those that
     /// break tests first, then those of most tests.
-    pub(super) fn grown_methods(&self) -> Vec<(String, usize, usize)> {
+    pub fn grown_methods(&self) -> Vec<(String, usize, usize)> {
         let mut found: BTreeMap<String, (usize, usize)> = BTreeMap::new();
         let known = [Verdict::Broken, Verdict::Changed];
         for test in self.tests.iter().filter(|test| known.contains(&test.verdict)) {

@@ -6,8 +6,8 @@ use trodden_numbering::{Path, PathEnd, StartKind};
 use trodden_profile::{Callee, Profile, ShapeHasher, TestCounts, TestMethod, facts};
 
 use super::{GateMethod, GatePath, LISTED, MOST_METHODS, MOST_PATHS, Outside};
-use crate::diff::{Side, path_in_words, sides};
-use crate::words;
+use crate::diff::{Side, route, sides};
+use crate::names;
 
 /// What one run of a test did.
 #[derive(Clone, Debug, Default)]
@@ -15,7 +15,7 @@ pub struct Measured {
     /// Executed instructions.
     pub instructions: u64,
     /// Of these, those of threads that were there before the test, or outlived it: their work may be another test's.
-    pub(super) others: u64,
+    pub others: u64,
     /// Allocated bytes, if they are known.
     pub allocated: Option<u64>,
     /// How long it took, in nanoseconds, if that is known: with the probes in it.
@@ -23,20 +23,33 @@ pub struct Measured {
     /// Executed instructions that make an object or arrays, if they are known.
     pub allocations: Option<u64>,
     /// Calls that leave what is counted.
-    pub(super) outside: Outside,
+    pub outside: Outside,
     /// What the test itself allows, in its own words.
-    pub(super) max_growth: Option<String>,
+    pub max_growth: Option<String>,
     /// Is it a benchmark, whose numbers are those of a million operations?
-    pub(super) per_operations: bool,
+    pub per_operations: bool,
     /// By class and name.
-    pub(super) methods: BTreeMap<(String, String), MeasuredMethod>,
+    pub methods: BTreeMap<(String, String), MeasuredMethod>,
     /// What the numbers lack, if they lack something.
-    pub lacks: Option<String>,
+    pub lacks: Option<Lacks>,
+}
+
+/// Why the numbers are less than all that ran, or no numbers at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lacks {
+    /// Several tests ran at the same time: which of them did the work is not known.
+    Together,
+    /// Not all paths were counted.
+    NotExact,
+    /// Path ends were lost, this number of them.
+    Lost(u64),
+    /// An older profile, whose instructions are estimated from bytes.
+    Instructions,
 }
 
 /// What one method did in a run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct MeasuredMethod {
+pub struct MeasuredMethod {
     /// Its sums; paths with a share of the work only.
     pub shown: GateMethod,
     /// What it is called by.
@@ -126,9 +139,7 @@ impl Measured {
                 measured.per_operation(test.operations);
             }
             if test.name == TestCounts::TOGETHER {
-                let why =
-                    "several tests ran at the same time, so it is not known which of them did this work";
-                measured.lacks = Some(why.to_owned());
+                measured.lacks = Some(Lacks::Together);
             }
             (test.name.clone(), measured)
         };
@@ -191,7 +202,7 @@ impl Measured {
     }
 
     /// The methods that are worth a line, by name.
-    pub(super) fn listed(&self) -> Vec<GateMethod> {
+    pub fn listed(&self) -> Vec<GateMethod> {
         let least = (self.instructions as f64 * LISTED) as u64;
         let all = self.methods.values().map(|method| &method.shown);
         let mut listed: Vec<&GateMethod> = all.filter(|method| method.instructions >= least).collect();
@@ -272,8 +283,8 @@ fn method(side: &Side, least: u64) -> GateMethod {
         .iter()
         .filter_map(|block| side.map.line(block.start));
     GateMethod {
-        class: without_chance(&words::dotted(side.class)),
-        name: words::signature(&side.map.name, &side.map.descriptor),
+        class: without_chance(&names::dotted(side.class)),
+        name: names::signature(&side.map.name, &side.map.descriptor),
         code: side.map.shape.as_ref().map_or(0, |shape| shape.code),
         file: side.source_file.map(|file| match side.class.rsplit_once('/') {
             Some((package, _)) => format!("{package}/{file}"),
@@ -289,7 +300,7 @@ fn method(side: &Side, least: u64) -> GateMethod {
                 key,
                 count: *count,
                 length: *length,
-                text: path_in_words(side, path),
+                text: route(side, path),
             })
             .collect(),
     }
@@ -339,15 +350,13 @@ fn key(side: &Side, path: &Path) -> u32 {
     hasher.finish() as u32
 }
 
-/// Why the numbers are less than all that ran, or no numbers at all.
-fn lacks(profile: &Profile, ran: &[&Side]) -> Option<String> {
+/// Gaps in the numbers of a profile.
+fn lacks(profile: &Profile, ran: &[&Side]) -> Option<Lacks> {
     let lost = profile.run.facts.get(facts::LOST).unwrap_or(0);
     match () {
-        () if !profile.run.exact => Some("not all paths were counted".to_owned()),
-        () if lost > 0 => Some(format!("{} path ends were lost", words::thousands(lost))),
-        () if ran.iter().any(|side| side.map.shape.is_none()) => {
-            Some("instructions are estimated from bytes: an older profile".to_owned())
-        }
+        () if !profile.run.exact => Some(Lacks::NotExact),
+        () if lost > 0 => Some(Lacks::Lost(lost)),
+        () if ran.iter().any(|side| side.map.shape.is_none()) => Some(Lacks::Instructions),
         () => None,
     }
 }

@@ -1,40 +1,27 @@
-//! How much work a test does, held against what it did before: the data behind `trodden gate`.
+//! The work of a test, and what it did before: the data behind `trodden gate`.
 //!
-//! *In*: exactly counted profiles, some of each test. *Out*: a [`GateFile`], a text file fit for version control; and of
-//! two of these a [`GateComparison`], as text, JSON, Markdown, JUnit's XML or SARIF.
+//! *In*: exactly counted profiles, some of each test. *Out*: a [`GateFile`], and of two of these a [`GateComparison`].
 //!
 //! The measure is executed bytecode instructions: each path's count times the instructions of its blocks, with paths that
 //! were cut off up to the block in which they stopped. It is not time.
 //!
 //! 1. `measure` turns a profile into instructions per method and path.
-//! 2. `record` puts several runs of the same test together, and says what differs from itself; `reason` says why.
-//! 3. `file` is the text format; `compare` finds what grew, by method and path; `verdict` says which of that fails.
-//! 4. `text`, `json`, `markdown`, `junit` and `sarif` show it.
+//! 2. `compare` finds what grew, by method and path; `verdict` says which of that fails.
 
 mod compare;
-mod file;
-mod json;
-mod junit;
-mod markdown;
 mod measure;
-mod reason;
-mod record;
-mod sarif;
-mod text;
 mod verdict;
 
 pub use compare::{GateComparison, GateOptions, Grew, TestChange};
-pub use file::{FileError, LineError};
-pub use measure::Measured;
-pub use record::{LimitError, record};
-pub use verdict::Verdict;
+pub use measure::{Lacks, Measured, MeasuredMethod};
+pub use verdict::{OTHERS, Verdict};
 
 /// A method, or a path, below this share of its test's instructions is not in the file.
-const LISTED: f64 = 0.002;
+pub const LISTED: f64 = 0.002;
 /// Most methods of a test in the file.
-const MOST_METHODS: usize = 16;
+pub const MOST_METHODS: usize = 16;
 /// Most paths of a method in the file.
-const MOST_PATHS: usize = 6;
+pub const MOST_PATHS: usize = 6;
 
 /// What the tests of one build did.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -129,17 +116,17 @@ impl GateMethod {
 
 impl GateTest {
     /// [`own`](Self::own) where a file does not say it: of a stable test what it is altogether.
-    fn implied_own(&self) -> Option<[u64; 2]> {
+    pub fn implied_own(&self) -> Option<[u64; 2]> {
         self.unstable.is_none().then_some([self.instructions, self.most])
     }
 
     /// Do its runs differ, but not in what its own threads did?
-    fn differs_by_others(&self) -> bool {
+    pub fn differs_by_others(&self) -> bool {
         self.unstable.is_some() && self.own.is_some_and(|[least, most]| least == most)
     }
 
     /// More instructions than that no method has executed that is not listed.
-    fn least_listed(&self) -> u64 {
+    pub fn least_listed(&self) -> u64 {
         let least = self.methods.iter().map(|method| method.instructions).min();
         match least {
             Some(least) if self.methods.len() >= MOST_METHODS => least,

@@ -10,6 +10,9 @@ const SPREADS: f64 = 10.0;
 /// … and by over that share: if it does more than twice the work.
 const FAR: f64 = 1.0;
 
+/// Threads whose work one test may have now, and another one the next time.
+pub const OTHERS: &str = "threads that began before the test, or outlived it";
+
 /// What became of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -28,8 +31,22 @@ pub enum Verdict {
     Gone,
 }
 
+impl Verdict {
+    /// The word in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Broken => "broken",
+            Verdict::Changed => "changed",
+            Verdict::Same => "same",
+            Verdict::Unsure => "unsure",
+            Verdict::New => "new",
+            Verdict::Gone => "gone",
+        }
+    }
+}
+
 /// Do runs differ, and all that do only in what others than the test's own threads did?
-pub(super) fn only_others(pair: [Option<&GateTest>; 2]) -> bool {
+pub fn only_others(pair: [Option<&GateTest>; 2]) -> bool {
     let mut unstable = (pair.into_iter().flatten())
         .filter(|test| test.unstable.is_some())
         .peekable();
@@ -38,7 +55,7 @@ pub(super) fn only_others(pair: [Option<&GateTest>; 2]) -> bool {
 
 /// What there is to say of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Why {
+pub enum Why {
     Plain,
     /// Only threads that may have done another test's work did other work.
     Others,
@@ -52,7 +69,7 @@ pub(super) enum Why {
 ///
 /// Work that moves from the test's own threads to others, or back, is no growth; nor is what others do on top, which
 /// may be another test's. So both have to grow: the test's own work, and all of it.
-pub(super) fn verdict(before: &GateTest, after: &GateTest, fail_on: Option<f64>) -> (Verdict, Why) {
+pub fn verdict(before: &GateTest, after: &GateTest, fail_on: Option<f64>) -> (Verdict, Why) {
     if after.instructions <= before.most && before.instructions <= after.most {
         return (Verdict::Same, Why::Plain);
     }

@@ -10,7 +10,7 @@ use trodden_profile::{MethodMap, Profile, TestCounts};
 
 use super::diff::{ChangeError, FileChange, Piece, parse};
 use super::{initialisers, is_of};
-use crate::words;
+use crate::names;
 
 /// Tests to run for a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,7 +75,7 @@ fn add(profile: &Profile, initialisers: &Initialisers<'_>, file: &FileChange, se
         .collect();
     let without_probes = |class: &str| profile.left_alone().any(|skipped| skipped.class == class);
     if let Some((_, class, _)) = methods.iter().find(|(_, class, _)| without_probes(class)) {
-        let what = format!("{} has methods without probes", words::dotted(class));
+        let what = format!("{} has methods without probes", names::dotted(class));
         return selection.may_be_any(what);
     }
     let code = methods
@@ -130,8 +130,8 @@ fn concern(
     };
     let signature = format!(
         "{}.{}",
-        words::dotted(name),
-        words::signature(&map.name, &map.descriptor)
+        names::dotted(name),
+        names::signature(&map.name, &map.descriptor)
     );
     let tests: Vec<&TestCounts> = profile.by_test.iter().filter(ran).collect();
     if let Some(other) = tests.iter().find(|test| !TestCounts::is_test(&test.name)) {
@@ -139,7 +139,7 @@ fn concern(
     } else if map.name == "<clinit>" {
         selection.may_be_any(format!("{signature} runs once, for all tests"));
     } else if let Some(owner) = initialisers.get(&(class, method)).filter(|_| !tests.is_empty()) {
-        let owner = words::dotted(owner);
+        let owner = names::dotted(owner);
         selection.may_be_any(format!(
             "{signature} may run in the static initialiser of {owner}, once for all tests"
         ));

@@ -2,7 +2,7 @@
 
 /// What changed in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct FileChange {
+pub struct FileChange {
     /// Its path before the change, or after it if it is new, without `a/` and `b/`.
     pub path: String,
     /// It came, went, got another name, or is not text: no lines can be told.
@@ -12,7 +12,7 @@ pub(super) struct FileChange {
 
 /// Lines that were taken out, and what was put there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Piece {
+pub struct Piece {
     /// The first line taken out; of a mere insertion the line behind it.
     pub first: u32,
     pub removed: Vec<String>,
@@ -52,7 +52,7 @@ pub enum ChangeError {
 ///
 /// # Errors
 /// If it is none.
-pub(super) fn parse(text: &str) -> Result<Vec<FileChange>, ChangeError> {
+pub fn parse(text: &str) -> Result<Vec<FileChange>, ChangeError> {
     let mut files: Vec<FileChange> = Vec::new();
     // Lines that are left of a hunk, old and new, and the number of the next old one.
     let (mut old, mut new, mut at) = (0u32, 0u32, 0u32);

@@ -9,7 +9,7 @@ use trodden_profile::{Callee, MethodMap, Profile};
 
 /// Methods by position of class and method, each with the class in whose initialiser it may run. Calls go by
 /// what instructions name: where that method is not counted, to all of that name and descriptor.
-pub(super) fn reached(profile: &Profile) -> BTreeMap<(u32, u32), &str> {
+pub fn reached(profile: &Profile) -> BTreeMap<(u32, u32), &str> {
     let mut exact: HashMap<Callee, (u32, u32)> = HashMap::new();
     let mut by_name: HashMap<u32, Vec<(u32, u32)>> = HashMap::new();
     let mut open: Vec<((u32, u32), &str)> = Vec::new();

@@ -17,8 +17,8 @@ pub use change::{Selection, tests_of_change};
 pub use diff::ChangeError;
 
 use crate::decisions::Decisions;
+use crate::names;
 use crate::source::below;
-use crate::words;
 
 /// A method that has code of a line, and who runs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,8 +96,8 @@ fn reached(
     Reached {
         method: format!(
             "{}.{}",
-            words::dotted(&class.name),
-            words::signature(&map.name, &map.descriptor)
+            names::dotted(&class.name),
+            names::signature(&map.name, &map.descriptor)
         ),
         tests,
         outcomes: outcomes.into_iter().map(words).collect(),

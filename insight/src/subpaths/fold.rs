@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 /// A part of a sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub enum Part {
     /// A single element.
     One(u32),
     /// Something, several times in a row.
@@ -44,7 +44,7 @@ impl Nodes {
 }
 
 /// Folds repetitions, the shortest first, and then those of what is folded.
-pub(crate) fn fold(sequence: &[u32]) -> Vec<Part> {
+pub fn fold(sequence: &[u32]) -> Vec<Part> {
     let mut nodes = Nodes::default();
     let mut row: Vec<u32> = sequence
         .iter()

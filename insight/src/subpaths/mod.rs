@@ -1,18 +1,13 @@
 //! Hot subpaths, ready to be shown: blocks with source lines, repetitions folded.
 
-mod compare;
 mod fold;
-pub(crate) mod html;
-pub(crate) mod json;
-pub(crate) mod section;
-pub(crate) mod text;
 
 use std::collections::HashMap;
 
 use trodden_profile::{ClassProfile, MethodMap, Profile, Subpath, Subpaths, facts};
 
 use crate::pattern::MethodPattern;
-pub(crate) use fold::Part;
+pub use fold::Part;
 
 /// The subpaths of a profile.
 #[derive(Debug)]
@@ -30,20 +25,26 @@ pub struct SubpathsView<'p> {
 
 /// A block of a subpath.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct BlockStep<'p> {
+pub struct BlockStep<'p> {
+    /// Internal class name.
     pub class: &'p str,
+    /// The method.
     pub method: &'p MethodMap,
     /// Bytecode index of the block's first instruction.
     pub bci: u32,
+    /// Its line, if that is known.
     pub line: Option<u32>,
     /// Is it a loop's header?
     pub header: bool,
 }
 
 /// A subpath with its blocks.
-pub(crate) struct Shown<'p> {
+pub struct Shown<'p> {
+    /// From 1, the hottest first.
     pub rank: usize,
+    /// The subpath.
     pub subpath: &'p Subpath,
+    /// Share of all counted.
     pub share: f64,
     /// Its different blocks.
     pub steps: Vec<BlockStep<'p>>,
@@ -54,7 +55,8 @@ pub(crate) struct Shown<'p> {
 }
 
 impl<'p> SubpathsView<'p> {
-    pub(crate) fn new(about: &'p Subpaths, profile: &'p Profile, pattern: Option<&MethodPattern>) -> Self {
+    /// The subpaths of a profile, without those that touch no chosen method.
+    pub fn new(about: &'p Subpaths, profile: &'p Profile, pattern: Option<&MethodPattern>) -> Self {
         let classes = &profile.classes;
         let wanted = |subpath: &Subpath| {
             pattern.is_none_or(|pattern| {
@@ -81,13 +83,14 @@ impl<'p> SubpathsView<'p> {
     }
 
     /// Subpaths in the sample, with and without repetitions, those that were left out included.
-    pub(crate) fn sampled(&self) -> (u64, u64) {
+    pub fn sampled(&self) -> (u64, u64) {
         let (sampled, distinct) = self.about.sampled();
         let (subpaths, samples) = self.left_out;
         (sampled.saturating_add(samples), distinct.saturating_add(subpaths))
     }
 
-    pub(crate) fn shown(&self, top: usize) -> impl Iterator<Item = Shown<'p>> + '_ {
+    /// The hottest, at most this number.
+    pub fn shown(&self, top: usize) -> impl Iterator<Item = Shown<'p>> + '_ {
         let chosen = self.chosen.iter().take(top);
         chosen.map(|&(rank, subpath)| self.show(rank, subpath))
     }
@@ -146,7 +149,7 @@ impl<'p> SubpathsView<'p> {
 }
 
 /// Distance of the bounds from the estimate, as a share of it: the larger one.
-pub(crate) fn error(subpath: &Subpath) -> f64 {
+pub fn error(subpath: &Subpath) -> f64 {
     let apart = (subpath.estimate - subpath.low.min(subpath.estimate))
         .max(subpath.high.saturating_sub(subpath.estimate));
     apart as f64 / subpath.estimate.max(1) as f64

@@ -1,13 +1,14 @@
 //! Contexts as stacks of names, as pictures and other tools want them.
 
+use super::text::summary;
 use std::collections::HashMap;
 use std::fmt::Write;
+use trodden_insight::names;
 
 use trodden_profile::options::ContextWeight;
 
-use super::ContextsView;
 use crate::exports::{Export, Frame, FrameKind, Node, Unit, Value};
-use crate::words;
+use trodden_insight::contexts::ContextsView;
 
 /// Deepest stacks: what is called beyond is counted in one more frame, `[deeper]`. A recursion of a million activations would be
 /// a million lines of up to a million frames.
@@ -78,7 +79,7 @@ impl Stacks {
                         .or_insert_with(|| {
                             let (class, method) = view.method(node);
                             let mut name = match frames {
-                                Frames::Names => format!("{}.{}", words::dotted(class), method.name),
+                                Frames::Names => format!("{}.{}", names::dotted(class), method.name),
                                 Frames::Signatures => view.title(node),
                             };
                             if let Some(line) = line {
@@ -137,7 +138,7 @@ pub(crate) fn export(view: &ContextsView) -> Export {
     let mut export = Export {
         values: vec![Value::counted(name, unit)],
         leaves: "contexts",
-        notes: vec![view.summary()],
+        notes: vec![summary(view)],
         ..Export::default()
     };
     let frames = stacks.names.into_iter().zip(stacks.places);

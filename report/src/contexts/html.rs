@@ -1,12 +1,13 @@
 //! Contexts on the HTML page: an icicle, methods with what they did and what was done for them, the hottest chains of calls.
 
+use super::text::summary;
 use maud::{Markup, html};
 use trodden_profile::options::ContextWeight;
 
-use super::ContextsView;
 use super::icicle::Icicle;
 use crate::html::{bar, embed, find, search};
 use crate::words::{percent, share_range, thousands};
+use trodden_insight::contexts::ContextsView;
 
 /// Rows of the table of methods that stand in the page; the script makes the others.
 const ROWS: usize = 30;
@@ -25,7 +26,7 @@ pub(crate) fn section(view: &ContextsView, top: usize) -> Markup {
     html! {
         section #contexts {
             h2 { "Chains of calls" }
-            p.note { (view.summary()) }
+            p.note { (summary(view)) }
             @if icicle.methods.is_empty() {
                 p.empty { "No call was counted." }
             } @else {

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::ContextsView;
 use super::collapsed::{Frames, Stacks};
 use crate::html::embed::Exact;
+use trodden_insight::contexts::ContextsView;
 
 /// Chains in the page at most.
 const MOST_CHAINS: usize = 20_000;

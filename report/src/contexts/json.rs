@@ -1,10 +1,10 @@
 //! The key `contexts` of the JSON report, as `docs/schema` has it.
 
 use serde::Serialize;
+use trodden_insight::names;
 use trodden_profile::{CpuTime, Key};
 
-use super::ContextsView;
-use crate::words;
+use trodden_insight::contexts::ContextsView;
 
 /// The contexts of a report.
 #[derive(Serialize)]
@@ -104,7 +104,7 @@ fn along(view: &ContextsView, at: usize) -> Option<Along> {
     let steps = caller.steps(&path.edges).map(|step| Step {
         bci: step.at.bci,
         line: step.at.line,
-        branch: words::decision(&step.label),
+        branch: names::decision(&step.label),
     });
     let steps = steps.collect();
     let path = caller.describe_path(&path);

@@ -7,7 +7,7 @@ use crate::compare::{CompareError, Compared, Pair};
 use crate::exports::Export;
 use crate::section::{Extent, Json, ReportSection};
 use crate::text::Page;
-use crate::view::View;
+use trodden_insight::view::View;
 
 /// Calling contexts as a kind of data.
 pub(crate) struct Kind;

@@ -1,8 +1,9 @@
 //! Contexts for a terminal: a tree of the hottest ones and their callers.
 
-use super::ContextsView;
 use crate::text::{Page, TITLE};
 use crate::words::{self, percent, thousands};
+use trodden_insight::contexts::ContextsView;
+use trodden_profile::facts;
 
 /// Levels of indentation; deeper ones tell their depth.
 const DEEPEST: u32 = 24;
@@ -26,7 +27,7 @@ pub(super) fn write(view: &ContextsView, top: usize, page: &mut Page) {
 }
 
 fn lines(view: &ContextsView, top: usize) -> Vec<String> {
-    let mut out = vec![view.summary()];
+    let mut out = vec![summary(view)];
     let chosen = view.chosen(top);
     if chosen.is_empty() {
         out.push("No context is hot.".to_owned());
@@ -140,5 +141,56 @@ fn line(view: &ContextsView, at: usize, level: u32) -> String {
         "{calls:>15} {most:>15} {share:>8}{interval}{time}  {}{called}{}{along}",
         indent(level),
         view.title(node)
+    )
+}
+
+/// What was counted, in a sentence.
+pub(crate) fn summary(view: &ContextsView) -> String {
+    let contexts = view.contexts;
+    let hot = view.hot.iter().filter(|&&hot| hot).count() as u64;
+    let unit = contexts.weight.unit();
+    let how = match contexts.thresholds {
+        None => "all of them, exactly".to_owned(),
+        Some((phi, epsilon)) => format!(
+            "algorithm {}, phi = {phi}, epsilon = {epsilon}: counters are off by {} {unit} at most",
+            contexts.algorithm,
+            words::thousands((epsilon * contexts.calls as f64).ceil() as u64)
+        ),
+    };
+    let bursts = contexts.bursts.as_ref().map_or(String::new(), |bursts| match contexts.calls {
+        0 => format!(
+            " No {unit} fell into a burst ({bursts}): the program may have ended too soon; --burst off counts all."
+        ),
+        _ => {
+            let taken = view.profile.run.facts.get(facts::CONTEXTS_BURSTS);
+            let taken = taken.map_or("bursts".to_owned(), |n| {
+                format!("{} of them, a thread each", words::thousands(n))
+            });
+            let error = if view.has_intervals() {
+                "Intervals tell of chance: where a share would lie, 95 times of 100, had bursts fallen at other \
+                 times. Parts of the run weigh by the time that they take; what that changes is not known."
+            } else {
+                "How far off these are is not known: there were too few bursts."
+            };
+            format!(
+                " Only bursts were counted ({bursts}; {taken}): numbers are of {unit} within them, and shares are \
+                 estimates for the whole run. {error}"
+            )
+        }
+    });
+    let time = view.times.as_ref().map_or(String::new(), |times| {
+        format!(
+            " CPU time is of {} samples, those in what a context calls that has no probes included: {} of it is in \
+             contexts of the tree, the rest in others.",
+            words::thousands(times.total.samples),
+            words::percent(times.placed().ns as f64 / times.total.ns.max(1) as f64),
+        )
+    });
+    format!(
+        "{} {unit} in {} contexts ({how}). {} are hot: {} {unit} or more.{bursts}{time}",
+        words::thousands(contexts.calls),
+        words::thousands(contexts.tree.nodes().len() as u64),
+        words::thousands(hot),
+        words::thousands(view.threshold),
     )
 }

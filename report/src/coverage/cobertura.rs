@@ -10,8 +10,8 @@ use std::path::Path;
 use trodden_profile::{BlockExit, printable};
 
 use super::xml::Xml;
-use super::{Coverage, Line, MethodCoverage, Ratio};
-use crate::words::dotted;
+use trodden_insight::coverage::{Coverage, Line, MethodCoverage, Ratio};
+use trodden_insight::names::dotted;
 
 type Lines = BTreeMap<u32, Vec<(Line, &'static str)>>;
 
@@ -133,7 +133,7 @@ pub(super) fn write(coverage: &Coverage) -> String {
 
 /// The folder in which the source was found, as Cobertura has it: from the root of the file system.
 fn root(coverage: &Coverage, method: &MethodCoverage, file: &str) -> Option<String> {
-    let relative = crate::source::below(method.class(), file)?;
+    let relative = trodden_insight::source::below(method.class(), file)?;
     let found = coverage.source_path(method, file)?;
     let folder = found.strip_suffix(relative.to_str()?)?;
     let folder = if folder.is_empty() { "." } else { folder };
@@ -170,7 +170,7 @@ impl<'c> ClassOut<'c> {
     fn write(&self, out: &mut Xml) {
         let Some(first) = self.methods.first() else { return };
         let file = first.source_file().unwrap_or_default();
-        let file = crate::source::below(first.class(), file).unwrap_or_default();
+        let file = trodden_insight::source::below(first.class(), file).unwrap_or_default();
         let own = [
             ("name", dotted(first.class())),
             ("filename", file.display().to_string()),

@@ -1,104 +1,71 @@
 //! MC/DC and prime paths of a method, in text and JSON.
 
-use std::collections::BTreeSet;
+use trodden_insight::names;
 
 use serde::Serialize;
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
 use trodden_profile::MethodMap;
 
 use super::text::of;
-use super::{ConditionCoverage, Coverage, CoverageOptions, MethodCoverage, PrimePath, PrimePaths, Ratio};
-use crate::criteria::{self, Followed};
-use crate::decisions::Decision;
 use crate::text::{DECISION, HOT, Page, WIDTH, elide};
-use crate::words::{self, place, thousands};
+use crate::words::thousands;
+use trodden_insight::coverage::{
+    ConditionCoverage, Coverage, DecisionCoverage, MethodCoverage, PrimePath, PrimePaths, Ratio,
+};
+use trodden_insight::criteria::{self};
+use trodden_insight::decisions::Decision;
+use trodden_insight::names::place;
 
 /// Prime paths of one method in text.
 const MAX_PRIMES: usize = 5;
 
-impl MethodCoverage {
-    /// Finds what the options ask for.
-    pub(super) fn judge(&mut self, options: &CoverageOptions, followed: Followed<'_>) {
-        if options.mcdc {
-            let own: BTreeSet<usize> = self.branches().iter().map(|branch| branch.block).collect();
-            self.mcdc = Some(criteria::mcdc(self.map(), &self.counts, |block| {
-                own.contains(&block)
-            }));
-        }
-        if let Some(cap) = options.prime_paths {
-            self.prime_paths = Some(criteria::prime_paths(self.map(), &self.counts, followed, cap));
-        }
-    }
-
-    /// Outcomes of conditions that decided on their own; none of none if MC/DC was not asked for.
-    pub fn mcdc_ratio(&self) -> Ratio {
-        let decisions = self.mcdc.iter().flatten();
-        decisions.fold(Ratio::default(), |sum, decision| {
-            sum + Ratio {
-                covered: decision.covered(),
-                total: decision.total(),
-            }
-        })
-    }
-
-    /// Prime paths that ran, of those of which it is known, and the number of others.
-    pub fn prime_path_ratio(&self) -> (Ratio, u64) {
-        let Some(PrimePaths::All(paths)) = &self.prime_paths else {
-            return (Ratio::default(), 0);
-        };
-        let known = paths.iter().filter_map(|path| path.covered);
-        let ratio = known.fold(Ratio::default(), |sum, covered| sum + Ratio::one(covered));
-        (ratio, paths.len() as u64 - ratio.total)
-    }
-
-    /// Outcomes of conditions that never decided alone: line, condition, its position in the decision.
-    fn undecided(&self) -> Vec<String> {
-        let map = self.map();
-        let mut all = Vec::new();
-        for decision in self.mcdc.iter().flatten() {
-            for (at, condition) in decision.conditions.iter().enumerate() {
-                for index in (0..2).filter(|&index| !condition.decided[index]) {
-                    let which = match decision.conditions.len() {
-                        1 => String::new(),
-                        count => format!(" (condition {} of {count})", at + 1),
-                    };
-                    let edge = edge(condition, index);
-                    let decision = self.decisions.of(condition.block).and_then(Decision::phrase);
-                    let outcome = match (&decision, self.decisions.is_negative(map, edge)) {
-                        (Some(_), false) => "true".to_owned(),
-                        (Some(_), true) => "false".to_owned(),
-                        (None, _) => self.decisions.outcome_or_label(map, edge),
-                    };
-                    let line = place(map.place(map.blocks[condition.block].last));
-                    let condition = decision.map_or("the branch".to_owned(), |text| format!("`{text}`"));
-                    all.push(format!(
-                        "{line}: {condition} never decided alone when {outcome}{which}"
-                    ));
-                }
+/// Outcomes of conditions that never decided alone: line, condition, its position in the decision.
+fn undecided(method: &MethodCoverage) -> Vec<String> {
+    let map = method.map();
+    let mut all = Vec::new();
+    for decision in method.mcdc.iter().flatten() {
+        for (at, condition) in decision.conditions.iter().enumerate() {
+            for index in (0..2).filter(|&index| !condition.decided[index]) {
+                let which = match decision.conditions.len() {
+                    1 => String::new(),
+                    count => format!(" (condition {} of {count})", at + 1),
+                };
+                let edge = edge(condition, index);
+                let decision = method.decisions.of(condition.block).and_then(Decision::phrase);
+                let outcome = match (&decision, method.decisions.is_negative(map, edge)) {
+                    (Some(_), false) => "true".to_owned(),
+                    (Some(_), true) => "false".to_owned(),
+                    (None, _) => method.decisions.outcome_or_label(map, edge),
+                };
+                let line = place(map.place(map.blocks[condition.block].last));
+                let condition = decision.map_or("the branch".to_owned(), |text| format!("`{text}`"));
+                all.push(format!(
+                    "{line}: {condition} never decided alone when {outcome}{which}"
+                ));
             }
         }
-        all
     }
+    all
+}
 
-    /// A prime path in words: `line 75: b != 0 → no, to line 77`.
-    fn prime_path(&self, path: &PrimePath) -> String {
-        let map = self.map();
-        let pairs = path.blocks.windows(2);
-        let destinations = criteria::destinations(map);
-        let decisions: Vec<String> = pairs
-            .filter_map(|pair| decided(map, &destinations, pair[0], pair[1]))
-            .map(|edge| self.decisions.followed(map, edge))
-            .collect();
-        let line = |block: Option<&BlockId>| match block {
-            Some(block) => words::place_of(map, map.blocks[block.index()].start),
-            None => "entry".to_owned(),
-        };
-        let (first, last) = (line(path.blocks.first()), line(path.blocks.last()));
-        if decisions.is_empty() {
-            format!("{first} to {last}")
-        } else {
-            format!("{first}: {}, to {last}", decisions.join(" · "))
-        }
+/// A prime path in words: `line 75: b != 0 → no, to line 77`.
+fn prime_path(method: &MethodCoverage, path: &PrimePath) -> String {
+    let map = method.map();
+    let pairs = path.blocks.windows(2);
+    let destinations = criteria::destinations(map);
+    let decisions: Vec<String> = pairs
+        .filter_map(|pair| decided(map, &destinations, pair[0], pair[1]))
+        .map(|edge| method.decisions.followed(map, edge))
+        .collect();
+    let line = |block: Option<&BlockId>| match block {
+        Some(block) => names::place_of(map, map.blocks[block.index()].start),
+        None => "entry".to_owned(),
+    };
+    let (first, last) = (line(path.blocks.first()), line(path.blocks.last()));
+    if decisions.is_empty() {
+        format!("{first} to {last}")
+    } else {
+        format!("{first}: {}, to {last}", decisions.join(" · "))
     }
 }
 
@@ -123,10 +90,10 @@ fn decided(map: &MethodMap, destinations: &[usize], from: BlockId, to: BlockId) 
 
 fn title(page: &mut Page, method: &MethodCoverage, ratio: Ratio) {
     let map = method.map();
-    let name = words::signature(&map.name, &map.descriptor);
+    let name = names::signature(&map.name, &map.descriptor);
     let numbers = format!("{:>15}  ", of(ratio));
     let name = elide(
-        &format!("{}.{name}", words::dotted(method.class())),
+        &format!("{}.{name}", names::dotted(method.class())),
         WIDTH.saturating_sub(numbers.chars().count()),
     );
     page.line(&format!("{numbers}{}", page.styled(HOT, &name)));
@@ -146,7 +113,7 @@ pub(super) fn lacking(page: &mut Page, coverage: &Coverage, top: usize) {
     }
     for (ratio, method) in missing.iter().take(top) {
         title(page, method, *ratio);
-        for text in method.undecided() {
+        for text in undecided(method) {
             let text = page.styled(DECISION, &text);
             page.line(&format!("      {text}"));
         }
@@ -167,7 +134,7 @@ pub(super) fn lacking(page: &mut Page, coverage: &Coverage, top: usize) {
         };
         let missed: Vec<&PrimePath> = paths.iter().filter(|path| path.covered == Some(false)).collect();
         for path in missed.iter().take(MAX_PRIMES) {
-            page.wrapped(6, &method.prime_path(path));
+            page.wrapped(6, &prime_path(method, path));
         }
         if missed.len() > MAX_PRIMES {
             page.line(&format!(
@@ -186,7 +153,7 @@ fn not_known(page: &mut Page, coverage: &Coverage) {
     };
     let named = |method: &MethodCoverage| {
         let map = method.map();
-        format!("{}#{}{}", words::dotted(method.class()), map.name, map.descriptor)
+        format!("{}#{}{}", names::dotted(method.class()), map.name, map.descriptor)
     };
     let all = coverage.methods.iter();
     let many: Vec<&MethodCoverage> = all
@@ -214,26 +181,6 @@ fn not_known(page: &mut Page, coverage: &Coverage) {
                 thousands(unknown)
             ),
         );
-    }
-}
-
-impl Coverage {
-    /// How many prime paths there are of which it is not known whether they ran, and the length of sequences
-    /// of paths that would tell. `None` if all is known.
-    pub fn unknown_prime_paths(&self) -> Option<(u64, u32)> {
-        let all = self
-            .methods
-            .iter()
-            .filter_map(|method| method.prime_paths.as_ref());
-        let paths = all.flat_map(|paths| match paths {
-            PrimePaths::All(paths) => &paths[..],
-            PrimePaths::TooMany => &[],
-        });
-        let unknown = paths.filter(|path| path.covered.is_none());
-        unknown.fold(None, |sum, path| {
-            let (count, needs) = sum.unwrap_or((0, 2));
-            Some((count + 1, path.needs.max(needs)))
-        })
     }
 }
 
@@ -295,7 +242,7 @@ pub(super) fn decisions(method: &MethodCoverage) -> Option<Vec<JsonDecision>> {
         }
     };
     let decisions = method.mcdc.as_ref()?.iter();
-    let one = |decision: &super::DecisionCoverage| JsonDecision {
+    let one = |decision: &DecisionCoverage| JsonDecision {
         line: decision
             .conditions
             .first()
@@ -321,7 +268,7 @@ pub(super) fn primes(method: &MethodCoverage) -> Option<Primes> {
             .iter()
             .map(|block| map.blocks[block.index()].start)
             .collect(),
-        text: method.prime_path(path),
+        text: prime_path(method, path),
     };
     Some(Primes {
         covered: known.covered,

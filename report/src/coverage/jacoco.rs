@@ -4,12 +4,13 @@
 //! a method's complexity is one more than its branch outcomes less its branches, and each outcome taken beyond the first
 //! one covers one of it. What compilers make is left out, as JaCoCo does.
 
+use super::CoverageWriteError;
 use std::collections::BTreeMap;
 
 use trodden_profile::printable;
 
 use super::xml::Xml;
-use super::{BranchCoverage, Coverage, CoverageError, Line, MethodCoverage, Ratio};
+use trodden_insight::coverage::{BranchCoverage, Coverage, Line, MethodCoverage, Ratio};
 
 /// JaCoCo's counters.
 #[derive(Clone, Debug, Default)]
@@ -111,9 +112,9 @@ impl LineSums {
     }
 }
 
-pub(super) fn write(coverage: &Coverage) -> Result<String, CoverageError> {
+pub(super) fn write(coverage: &Coverage) -> Result<String, CoverageWriteError> {
     if let Some((class, others)) = coverage.other_bytes.split_first() {
-        return Err(CoverageError::OtherBytes {
+        return Err(CoverageWriteError::OtherBytes {
             class: class.replace('/', "."),
             others: others.len(),
         });
@@ -164,14 +165,14 @@ pub(super) fn write(coverage: &Coverage) -> Result<String, CoverageError> {
     Ok(out.text())
 }
 
-fn class(out: &mut Xml, name: &str, methods: &[&MethodCoverage]) -> Result<Sums, CoverageError> {
+fn class(out: &mut Xml, name: &str, methods: &[&MethodCoverage]) -> Result<Sums, CoverageWriteError> {
     let mut sums = Sums::default();
     let file = methods.first().and_then(|m| m.source_file());
     let file = file.map(|file| ("sourcefilename", file));
     let attributes: Vec<_> = [("name", name)].into_iter().chain(file).collect();
     out.start("class", &attributes);
     for method in methods {
-        let of_method = Sums::of(method).ok_or(CoverageError::NoInstructions)?;
+        let of_method = Sums::of(method).ok_or(CoverageWriteError::NoInstructions)?;
         let map = method.map();
         let first = of_method.lines.values().flat_map(BTreeMap::keys).next();
         let line = first.map(u32::to_string);

@@ -1,17 +1,19 @@
 //! JSON, format `trodden-coverage` version 1: the sidecar of LCOV and JaCoCo's XML, which have no word for
 //! paths.
 
+use super::CoverageWriteError;
 use serde::Serialize;
+use trodden_insight::names;
 use trodden_profile::{Key, MethodMap, Place, printable_lines};
 
-use super::{
-    BranchCoverage, Counters, Coverage, CoverageError, MethodCoverage, Nearest, OutcomeCoverage, Ratio,
-    criteria, text,
-};
-use crate::decisions::{Decision, Decisions};
+use super::{criteria, text};
 use crate::json::{Path, path};
-use crate::view::PathView;
 use crate::words;
+use trodden_insight::coverage::{
+    BranchCoverage, Counters, Coverage, MethodCoverage, Nearest, OutcomeCoverage, Ratio,
+};
+use trodden_insight::decisions::{Decision, Decisions};
+use trodden_insight::view::PathView;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -136,7 +138,7 @@ impl From<Ratio> for Part {
     }
 }
 
-pub(super) fn write(coverage: &Coverage) -> Result<String, CoverageError> {
+pub(super) fn write(coverage: &Coverage) -> Result<String, CoverageWriteError> {
     let sums = coverage.counters();
     let uncounted = coverage.uncounted.iter().map(|one| Uncounted {
         class: &one.class,
@@ -240,7 +242,7 @@ fn nearest(map: &MethodMap, graph: Key, decisions: &Decisions, nearest: &Nearest
     let flip = nearest.flip.map(|flip| {
         let Place { bci, line } = text::branch(map, flip.seen);
         let way = |edge: trodden_numbering::EdgeRef| {
-            words::decision(&map.blocks[edge.from.index()].labels[edge.index as usize])
+            names::decision(&map.blocks[edge.from.index()].labels[edge.index as usize])
         };
         Flip {
             bci,

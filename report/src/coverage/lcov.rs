@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{Coverage, Line, MethodCoverage};
+use trodden_insight::coverage::{Coverage, Line, MethodCoverage};
 
 /// What is known of a source file.
 #[derive(Default)]

@@ -1,15 +1,17 @@
 //! Coverage without paths for a terminal: which outcomes of decisions were never taken.
 
 use std::cmp::Reverse;
+use trodden_insight::names;
 
 use maud::{Markup, html};
 use trodden_profile::{ConditionKind, Place};
 
 use super::text::of;
-use super::{BranchCoverage, Coverage, MethodCoverage, OutcomeCoverage, Ratio};
-use crate::decisions::Decision;
 use crate::text::{DECISION, HOT, Page, WIDTH, elide};
-use crate::words::{self, place, thousands};
+use crate::words::thousands;
+use trodden_insight::coverage::{BranchCoverage, Coverage, MethodCoverage, OutcomeCoverage, Ratio};
+use trodden_insight::decisions::Decision;
+use trodden_insight::names::place;
 
 /// Decisions of one method that are listed.
 const MAX_DECISIONS: usize = 5;
@@ -64,8 +66,8 @@ fn one(page: &mut Page, method: &MethodCoverage, branches: Ratio, lines: Ratio) 
     let map = method.map();
     let title = format!(
         "{}.{}",
-        words::dotted(method.class()),
-        words::signature(&map.name, &map.descriptor)
+        names::dotted(method.class()),
+        names::signature(&map.name, &map.descriptor)
     );
     let numbers = format!("{:>15} {:>14}  ", of(branches), of(lines));
     let width = WIDTH.saturating_sub(numbers.chars().count());

@@ -2,10 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use trodden_insight::names;
 
-use super::{Coverage, MethodCoverage};
 use crate::text::{HOT, Page, TITLE, WIDTH, elide};
-use crate::words::{self, thousands};
+use crate::words::thousands;
+use trodden_insight::coverage::{Coverage, MethodCoverage};
 
 /// A class with methods that never ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,16 +24,14 @@ impl Class<'_> {
     }
 }
 
-impl Coverage {
-    /// For a terminal: at most `top` classes of which methods never ran, those with most such lines first.
-    pub fn never_ran(&self, top: usize, color: bool) -> String {
-        let mut page = Page {
-            out: String::new(),
-            color,
-        };
-        write(&self.printable(), top, &mut page);
-        page.out
-    }
+/// For a terminal: at most `top` classes of which methods never ran, those with most such lines first.
+pub(super) fn text(coverage: &Coverage, top: usize, color: bool) -> String {
+    let mut page = Page {
+        out: String::new(),
+        color,
+    };
+    write(coverage, top, &mut page);
+    page.out
 }
 
 fn classes(coverage: &Coverage) -> BTreeMap<&str, Class<'_>> {
@@ -80,7 +79,7 @@ fn write(coverage: &Coverage, top: usize, page: &mut Page) {
             format!(": {}", class.dead.join(", "))
         };
         let width = WIDTH.saturating_sub(numbers.chars().count());
-        let text = elide(&format!("{}{methods}", words::dotted(name)), width);
+        let text = elide(&format!("{}{methods}", names::dotted(name)), width);
         page.line(&format!("{numbers}{}", page.styled(HOT, &text)));
     }
     if classes.len() > top {

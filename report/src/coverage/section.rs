@@ -2,13 +2,15 @@
 
 use maud::{Markup, html};
 use serde::Serialize;
+use trodden_insight::names;
 
 use super::json::Part;
-use super::{Counters, Coverage, CoverageOptions, MethodCoverage, marks, text};
+use super::{marks, text};
 use crate::section::{Extent, Json, ReportSection};
 use crate::text::Page;
-use crate::view::View;
-use crate::words::{self, percent, thousands};
+use crate::words::{percent, thousands};
+use trodden_insight::coverage::{Counters, Coverage, CoverageOptions, MethodCoverage};
+use trodden_insight::view::View;
 
 /// Coverage as a kind of data.
 pub(crate) struct Kind;
@@ -105,11 +107,11 @@ fn one(method: &MethodCoverage) -> Markup {
     html! {
         details {
             summary {
-                code { (words::dotted(method.class())) "." (words::signature(&map.name, &map.descriptor)) } " "
+                code { (names::dotted(method.class())) "." (names::signature(&map.name, &map.descriptor)) } " "
                 span.badge { (text::of(sums.branches)) " branches, " (text::of(sums.lines)) " lines" }
             }
             @if !method.ran() { p.note { "Did not run." } }
-            @if !never.is_empty() { ul { @for never in &never { li { (words::place(never.at)) ": " (never.markup()) } } } }
+            @if !never.is_empty() { ul { @for never in &never { li { (names::place(never.at)) ": " (never.markup()) } } } }
         }
     }
 }

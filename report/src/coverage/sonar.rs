@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::xml::Xml;
-use super::{Coverage, Ratio};
+use trodden_insight::coverage::{Coverage, Ratio};
 
 pub(super) fn write(coverage: &Coverage) -> String {
     let mut files: BTreeMap<String, BTreeMap<u32, (bool, Ratio)>> = BTreeMap::new();

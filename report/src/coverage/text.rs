@@ -1,13 +1,17 @@
 //! Coverage for a terminal.
 
+use trodden_insight::names;
 use trodden_numbering::EdgeRef;
 use trodden_profile::{MethodMap, Place};
 
-use super::{Coverage, MethodCoverage, Nearest, Ratio, criteria, marks};
-use crate::decisions::{Decision, Decisions};
-use crate::text::{DECISION, HOT, Page, SOFT, TITLE, WIDTH, elide, route, wrap};
-use crate::view::PathView;
-use crate::words::{self, percent, place, thousands};
+use super::{criteria, marks};
+use crate::text::{DECISION, HOT, Page, SOFT, TITLE, WIDTH, elide, wrap};
+use crate::words::{self, percent, thousands};
+use trodden_insight::coverage::{Coverage, MethodCoverage, Nearest, Ratio};
+use trodden_insight::decisions::{Decision, Decisions};
+use trodden_insight::names::place;
+use trodden_insight::route::route;
+use trodden_insight::view::PathView;
 
 pub(super) fn write(coverage: &Coverage, top: usize, color: bool) -> String {
     let mut page = Page {
@@ -101,8 +105,8 @@ fn one(page: &mut Page, method: &MethodCoverage) {
     }
     let title = format!(
         "{}.{}",
-        words::dotted(method.class()),
-        words::signature(&map.name, &map.descriptor)
+        names::dotted(method.class()),
+        names::signature(&map.name, &map.descriptor)
     );
     let numbers = format!(
         "{:>15} {:>14} {:>14}  ",
@@ -173,7 +177,7 @@ fn would_be(map: &MethodMap, decisions: &Decisions, edge: EdgeRef) -> String {
 fn notes(page: &mut Page, coverage: &Coverage) {
     let mut reasons: std::collections::BTreeMap<&str, Vec<String>> = Default::default();
     for one in &coverage.uncounted {
-        let name = format!("{}#{}", words::dotted(&one.class), one.method);
+        let name = format!("{}#{}", names::dotted(&one.class), one.method);
         reasons.entry(&one.reason).or_default().push(name);
     }
     if !reasons.is_empty() {
@@ -197,7 +201,7 @@ fn notes(page: &mut Page, coverage: &Coverage) {
                 "{} classes (such as {}) differ from the class files that --classes names: another agent changed them, \
                  or they were built again after the run. Their figures are those of the classes that ran.",
                 thousands(coverage.other_bytes.len() as u64),
-                words::dotted(class)
+                names::dotted(class)
             ),
         );
     }

@@ -1,14 +1,15 @@
 //! CPU samples as stacks for other tools.
 
+use trodden_insight::names;
 use trodden_profile::CpuFrameKind;
 
-use super::stacks::{Split, Way, splits};
-use super::{CpuView, text};
+use super::text;
 use crate::exports::paths::{PathFrames, TIME_OF_PATHS, sampled_ns};
 use crate::exports::{Export, Frame, FrameKind, Unit, Value};
-use crate::path_time::in_parts;
-use crate::view::View;
-use crate::words;
+use trodden_insight::cpu::CpuView;
+use trodden_insight::cpu::stacks::{Split, Way, splits};
+use trodden_insight::path_time::in_parts;
+use trodden_insight::view::View;
 
 /// Deepest stacks; what is below counts for its caller. The agent records no deeper ones.
 const DEEPEST: u32 = 1024;
@@ -97,7 +98,7 @@ pub(super) fn export(cpu: &CpuView, view: &View) -> Option<Export> {
     Some(export)
 }
 
-fn is_mapped(times: &crate::path_time::Times, frame: u32) -> bool {
+fn is_mapped(times: &trodden_insight::path_time::Times, frame: u32) -> bool {
     times.mapped.get(frame as usize).copied().unwrap_or(false)
 }
 
@@ -107,7 +108,7 @@ fn frames(cpu: &CpuView, export: &mut Export) -> Vec<u32> {
         let (name, kind) = match frame.kind {
             CpuFrameKind::Other => (frame.name.clone(), FrameKind::Group),
             _ => {
-                let class = words::dotted(&frame.class);
+                let class = names::dotted(&frame.class);
                 (format!("{class}.{}", frame.name), FrameKind::Method)
             }
         };

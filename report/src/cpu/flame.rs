@@ -6,12 +6,12 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::stacks::{Split, Way, splits};
-use super::{CpuView, title};
 use crate::html::embed::Exact;
-use crate::text::route;
-use crate::view::View;
 use crate::words::cut;
+use trodden_insight::cpu::stacks::{Split, Way, splits};
+use trodden_insight::cpu::{CpuView, title};
+use trodden_insight::route::route;
+use trodden_insight::view::View;
 
 /// Chains in the page at most.
 const MOST_CHAINS: usize = 20_000;

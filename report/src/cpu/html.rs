@@ -3,10 +3,11 @@
 use maud::{Markup, html};
 
 use super::flame::{self, Data};
-use super::{CpuView, text, title};
+use super::text;
 use crate::html::{bar, breakable, embed, find};
-use crate::view::View;
 use crate::words::{TIME_WITH_CALLEES, percent, seconds, thousands};
+use trodden_insight::cpu::{CpuView, title};
+use trodden_insight::view::View;
 
 /// The section, if there are samples.
 pub(super) fn section(cpu: Option<&CpuView>, view: &View, top: usize) -> Markup {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use trodden_profile::{CpuFrameKind, CpuTime};
 
-use super::CpuView;
+use trodden_insight::cpu::CpuView;
 
 #[derive(Serialize)]
 pub(super) struct Document {

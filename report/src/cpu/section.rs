@@ -2,11 +2,12 @@
 
 use maud::Markup;
 
-use super::{CpuView, export, html, json, text};
+use super::{export, html, json, text};
 use crate::exports::Export;
 use crate::section::{Extent, Json, ReportSection};
 use crate::text::Page;
-use crate::view::View;
+use trodden_insight::cpu::CpuView;
+use trodden_insight::view::View;
 
 /// CPU samples as a kind of data.
 pub(crate) struct Kind;

@@ -2,9 +2,10 @@
 
 use trodden_profile::{CpuFrame, MethodTime};
 
-use super::{CpuView, title_within};
+use super::title_within;
 use crate::text::{Page, SOFT, TITLE, wrap};
 use crate::words::{percent, seconds, thousands};
+use trodden_insight::cpu::CpuView;
 
 /// Methods on the first screen.
 const FIRST: usize = 5;

@@ -1,13 +1,14 @@
 //! One page that needs nothing else: what changed, the branch that explains it marked in source, both runs side by side.
 
+use super::text;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::finding::{BranchChange, Diff, MethodChange, PathChange, Reason};
 use super::text::{cause_line, line_list, odds, place, rate, signed_percent};
 use super::time_words;
 use crate::html::bar;
 use crate::svg;
 use crate::words::thousands;
+use trodden_insight::diff::{BranchChange, Diff, MethodChange, PathChange, Reason};
 
 const STYLE: &str = include_str!("../assets/page.css");
 /// Source lines shown around the one with the branch.
@@ -15,102 +16,100 @@ const AROUND: u32 = 4;
 /// Branches and paths shown per method.
 const MOST_ROWS: usize = 10;
 
-impl Diff {
-    /// The page.
-    pub fn html(&self, sources: &crate::DiffSources) -> String {
-        let (leading, following) = self.places_of_time();
-        let mut page = html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    title { "What changed between two runs" }
-                    // An empty icon, so that no browser goes looking for one.
-                    link rel="icon" href="data:,";
-                    style { (PreEscaped(svg::STYLE)) (PreEscaped(STYLE)) }
-                }
-                body {
-                    header {
-                        p.brand { "trodden diff" }
-                        @match (leading, following) {
-                            (Some(time), _) => {
-                                h1 { (time.headline()) }
-                                @if self.counts_paths() { p { b { (self.headline()) } } }
-                            }
-                            (None, following) => {
-                                h1 { (self.headline()) }
-                                @if let Some(time) = following { p { b { (time.headline()) } } }
-                            }
+/// The page.
+pub(super) fn html(diff: &Diff, sources: &super::DiffSources) -> String {
+    let (leading, following) = text::places_of_time(diff);
+    let mut page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "What changed between two runs" }
+                // An empty icon, so that no browser goes looking for one.
+                link rel="icon" href="data:,";
+                style { (PreEscaped(svg::STYLE)) (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    p.brand { "trodden diff" }
+                    @match (leading, following) {
+                        (Some(time), _) => {
+                            h1 { (time_words::headline(time)) }
+                            @if text::counts_paths(diff) { p { b { (text::headline(diff)) } } }
+                        }
+                        (None, following) => {
+                            h1 { (text::headline(diff)) }
+                            @if let Some(time) = following { p { b { (time_words::headline(time)) } } }
                         }
                     }
-                    main {
-                        @if let Some(time) = leading { (self.time_html(time)) }
-                        @if !self.methods.is_empty() { (self.table()) }
-                        @for change in &self.methods { (self.method(change, sources)) }
-                        @if let Some(time) = following { (self.time_html(time)) }
-                    }
-                    footer { @for line in self.closing() { p { (line) } } }
                 }
+                main {
+                    @if let Some(time) = leading { (time_words::time_html(diff, time)) }
+                    @if !diff.methods.is_empty() { (table(diff)) }
+                    @for change in &diff.methods { (method(diff, change, sources)) }
+                    @if let Some(time) = following { (time_words::time_html(diff, time)) }
+                }
+                footer { @for line in text::closing(diff) { p { (line) } } }
             }
         }
-        .into_string();
-        page.push('\n');
-        page
     }
+    .into_string();
+    page.push('\n');
+    page
+}
 
-    fn table(&self) -> Markup {
-        html! {
-            section #methods {
-                h2 { "Methods, by what their change did to the executed work" }
-                div.scroll { table.sortable {
-                    thead { tr {
-                        th scope="col" { "Method" }
-                        th.num scope="col" { "Work" }
-                        @if self.time.is_some() { th.num scope="col" { "CPU time" } }
-                        th.num scope="col" { "Calls before" }
-                        th.num scope="col" { "Calls after" }
-                        th scope="col" { "Cause" }
-                    } }
-                    tbody { @for change in &self.methods { tr {
-                        td { a href={ "#" (anchor(change)) } { (change.title()) } }
-                        td.num { (signed_percent(change.share)) }
-                        @if let Some(time) = &change.time { td.num { (time_words::brief(time)) } }
-                        td.num { (thousands(change.entries[0])) }
-                        td.num { (thousands(change.entries[1])) }
-                        td { (self.cause(change)) }
-                    } } }
+fn table(diff: &Diff) -> Markup {
+    html! {
+        section #methods {
+            h2 { "Methods, by what their change did to the executed work" }
+            div.scroll { table.sortable {
+                thead { tr {
+                    th scope="col" { "Method" }
+                    th.num scope="col" { "Work" }
+                    @if diff.time.is_some() { th.num scope="col" { "CPU time" } }
+                    th.num scope="col" { "Calls before" }
+                    th.num scope="col" { "Calls after" }
+                    th scope="col" { "Cause" }
                 } }
-            }
+                tbody { @for change in &diff.methods { tr {
+                    td { a href={ "#" (anchor(change)) } { (change.title()) } }
+                    td.num { (signed_percent(change.share)) }
+                    @if let Some(time) = &change.time { td.num { (time_words::brief(time)) } }
+                    td.num { (thousands(change.entries[0])) }
+                    td.num { (thousands(change.entries[1])) }
+                    td { (cause(diff, change)) }
+                } } }
+            } }
         }
     }
+}
 
-    pub(super) fn cause(&self, change: &MethodChange) -> String {
-        match (&change.cause, change.because_of) {
-            (Some(cause), _) => cause_line(cause),
-            (None, Some(cause)) => format!("follows from {}", self.methods[cause].title()),
-            (None, None) => self.without_cause(change),
-        }
+pub(super) fn cause(diff: &Diff, change: &MethodChange) -> String {
+    match (&change.cause, change.because_of) {
+        (Some(cause), _) => cause_line(cause),
+        (None, Some(cause)) => format!("follows from {}", diff.methods[cause].title()),
+        (None, None) => text::without_cause(diff, change),
     }
+}
 
-    fn method(&self, change: &MethodChange, sources: &crate::DiffSources) -> Markup {
-        let open = change.reason != Reason::Consequence;
-        html! {
-            details.method id=(anchor(change)) open[open] {
-                summary {
-                    h2 { (change.title()) }
-                    span.facts { (signed_percent(change.share)) " of the work"
-                        @if let Some(time) = &change.time { " · " (time_words::share(time)) }
-                        @if let Some(before) = &change.renamed_from { " · before: " (before) } }
-                }
-                p { b { (self.cause(change)) } }
-                (source(change, sources))
-                @if !change.branches.is_empty() { (branches(change)) }
-                @if !change.paths.is_empty() { (paths(&change.paths)) }
-                @if !change.new_lines.is_empty() { p { "New code: " (line_list(&change.new_lines)) } }
-                @if !change.gone_lines.is_empty() { p { "Code that is gone: " (line_list(&change.gone_lines)) } }
+fn method(diff: &Diff, change: &MethodChange, sources: &super::DiffSources) -> Markup {
+    let open = change.reason != Reason::Consequence;
+    html! {
+        details.method id=(anchor(change)) open[open] {
+            summary {
+                h2 { (change.title()) }
+                span.facts { (signed_percent(change.share)) " of the work"
+                    @if let Some(time) = &change.time { " · " (time_words::share(time)) }
+                    @if let Some(before) = &change.renamed_from { " · before: " (before) } }
             }
+            p { b { (cause(diff, change)) } }
+            (source(change, sources))
+            @if !change.branches.is_empty() { (branches(change)) }
+            @if !change.paths.is_empty() { (paths(&change.paths)) }
+            @if !change.new_lines.is_empty() { p { "New code: " (line_list(&change.new_lines)) } }
+            @if !change.gone_lines.is_empty() { p { "Code that is gone: " (line_list(&change.gone_lines)) } }
         }
     }
 }
@@ -121,7 +120,7 @@ pub(super) fn anchor(change: &MethodChange) -> String {
 }
 
 /// The lines around the branch that explains the change.
-fn source(change: &MethodChange, sources: &crate::DiffSources) -> Markup {
+fn source(change: &MethodChange, sources: &super::DiffSources) -> Markup {
     let line = change
         .cause
         .as_ref()

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::finding::{BranchChange, Diff, MethodChange, Reason};
-use super::time::{TimeChange, TimeDiff};
-use crate::cpu::title;
+use trodden_insight::cpu::title;
+use trodden_insight::diff::{BranchChange, Diff, MethodChange, Reason};
+use trodden_insight::diff::{TimeChange, TimeDiff};
 
 #[derive(Serialize)]
 struct Document<'d> {
@@ -121,35 +121,33 @@ struct Path<'d> {
     per_entry: [f64; 2],
 }
 
-impl Diff {
-    /// JSON, format `trodden-diff` version 1.
-    ///
-    /// # Errors
-    /// If the JSON writer fails.
-    pub fn json(&self) -> Result<String, serde_json::Error> {
-        let document = Document {
-            format: "trodden-diff",
-            version: 1,
-            summary: Summary {
-                work: self.summary.work,
-                scale: self.summary.scale,
-                exact: self.summary.exact,
-                runs: self.runs,
-                threshold: self.summary.threshold,
-                more: self.more,
-                methods: &self.summary.matched,
-            },
-            methods: self.methods.iter().map(method).collect(),
-            time: match (&self.time, self.only_timed) {
-                (Some(time), _) => Some(times(time)),
-                (None, Some(which)) => Some(Times::Only {
-                    only: ["before", "after"][which],
-                }),
-                (None, None) => None,
-            },
-        };
-        Ok(serde_json::to_string_pretty(&document)? + "\n")
-    }
+/// JSON, format `trodden-diff` version 1.
+///
+/// # Errors
+/// If the JSON writer fails.
+pub(super) fn json(diff: &Diff) -> Result<String, serde_json::Error> {
+    let document = Document {
+        format: "trodden-diff",
+        version: 1,
+        summary: Summary {
+            work: diff.summary.work,
+            scale: diff.summary.scale,
+            exact: diff.summary.exact,
+            runs: diff.runs,
+            threshold: diff.summary.threshold,
+            more: diff.more,
+            methods: &diff.summary.matched,
+        },
+        methods: diff.methods.iter().map(method).collect(),
+        time: match (&diff.time, diff.only_timed) {
+            (Some(time), _) => Some(times(time)),
+            (None, Some(which)) => Some(Times::Only {
+                only: ["before", "after"][which],
+            }),
+            (None, None) => None,
+        },
+    };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
 fn method(change: &MethodChange) -> Method<'_> {

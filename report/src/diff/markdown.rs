@@ -1,72 +1,71 @@
 //! Markdown, for a comment on a change.
 
+use super::text;
 use std::fmt::Write;
 
-use super::finding::{Diff, MethodChange, Reason};
 use super::text::{cause_line, line_list, odds, place, signed_percent, source_line};
 use super::time_words;
 use crate::words::thousands;
+use trodden_insight::diff::{Diff, MethodChange, Reason};
 
 /// Branches and paths shown per method.
 const MOST_ROWS: usize = 5;
 
-impl Diff {
-    /// Markdown: a sentence, a table of methods, details folded.
-    pub fn markdown(&self, sources: &crate::DiffSources) -> String {
-        let mut out = String::new();
-        let (leading, following) = self.places_of_time();
-        if let Some(time) = leading {
-            out += &self.time_markdown(time);
-        }
-        if self.counts_paths() {
-            let _ = writeln!(out, "**{}**", escape(&self.headline()));
-        }
-        let [heading, ruler] = match self.time {
-            Some(_) => [" change of the CPU time |", " ---: |"],
-            None => ["", ""],
-        };
-        if !self.methods.is_empty() {
-            let _ = writeln!(
-                out,
-                "\n| method | change of the work |{heading} calls before | calls after | cause |"
-            );
-            let _ = writeln!(out, "| --- | ---: |{ruler} ---: | ---: | --- |");
-        }
-        for change in &self.methods {
-            let cause = match (&change.cause, change.because_of) {
-                (Some(cause), _) => cause_line(cause),
-                (None, Some(cause)) => format!("follows from {}", self.methods[cause].title()),
-                (None, None) => self.without_cause(change),
-            };
-            let [before, after] = change.entries.map(thousands);
-            let time = change
-                .time
-                .as_ref()
-                .map_or(String::new(), |time| format!(" {} |", time_words::brief(time)));
-            let _ = writeln!(
-                out,
-                "| {} | {} |{time} {before} | {after} | {} |",
-                escape(&change.title()),
-                signed_percent(change.share),
-                escape(&cause)
-            );
-        }
-        for change in self.methods.iter().filter(|c| c.reason == Reason::Behaviour) {
-            out += &details(change, sources);
-        }
-        out.push('\n');
-        if let Some(time) = following {
-            out += &self.time_markdown(time);
-            out.push('\n');
-        }
-        for line in self.closing() {
-            let _ = writeln!(out, "{}  ", escape(&line));
-        }
-        out
+/// Markdown: a sentence, a table of methods, details folded.
+pub(super) fn markdown(diff: &Diff, sources: &super::DiffSources) -> String {
+    let mut out = String::new();
+    let (leading, following) = text::places_of_time(diff);
+    if let Some(time) = leading {
+        out += &time_words::time_markdown(diff, time);
     }
+    if text::counts_paths(diff) {
+        let _ = writeln!(out, "**{}**", escape(&text::headline(diff)));
+    }
+    let [heading, ruler] = match diff.time {
+        Some(_) => [" change of the CPU time |", " ---: |"],
+        None => ["", ""],
+    };
+    if !diff.methods.is_empty() {
+        let _ = writeln!(
+            out,
+            "\n| method | change of the work |{heading} calls before | calls after | cause |"
+        );
+        let _ = writeln!(out, "| --- | ---: |{ruler} ---: | ---: | --- |");
+    }
+    for change in &diff.methods {
+        let cause = match (&change.cause, change.because_of) {
+            (Some(cause), _) => cause_line(cause),
+            (None, Some(cause)) => format!("follows from {}", diff.methods[cause].title()),
+            (None, None) => text::without_cause(diff, change),
+        };
+        let [before, after] = change.entries.map(thousands);
+        let time = change
+            .time
+            .as_ref()
+            .map_or(String::new(), |time| format!(" {} |", time_words::brief(time)));
+        let _ = writeln!(
+            out,
+            "| {} | {} |{time} {before} | {after} | {} |",
+            escape(&change.title()),
+            signed_percent(change.share),
+            escape(&cause)
+        );
+    }
+    for change in diff.methods.iter().filter(|c| c.reason == Reason::Behaviour) {
+        out += &details(change, sources);
+    }
+    out.push('\n');
+    if let Some(time) = following {
+        out += &time_words::time_markdown(diff, time);
+        out.push('\n');
+    }
+    for line in text::closing(diff) {
+        let _ = writeln!(out, "{}  ", escape(&line));
+    }
+    out
 }
 
-fn details(change: &MethodChange, sources: &crate::DiffSources) -> String {
+fn details(change: &MethodChange, sources: &super::DiffSources) -> String {
     let mut out = format!("\n<details><summary>{}</summary>\n\n", escape(&change.title()));
     let file = change.source_file.as_deref();
     let line = change.cause.as_ref().and_then(|cause| cause.line);

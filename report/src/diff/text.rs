@@ -1,11 +1,12 @@
 //! For a terminal: the cause first, in its source.
 
-use super::amount::Amount;
-use super::finding::{BranchChange, Diff, MethodChange, Reason, Summary};
-use super::{TimeDiff, time_words};
-use crate::source::Sources;
+use super::time_words;
 use crate::text::{DECISION, HOT, Page, SOFT, TITLE};
-use crate::words::{dotted, percent, signature, thousands};
+use crate::words::{percent, thousands};
+use trodden_insight::diff::Amount;
+use trodden_insight::diff::TimeDiff;
+use trodden_insight::diff::{BranchChange, Diff, MethodChange, Reason, Summary};
+use trodden_insight::source::Sources;
 
 /// Lines of one kind that are named before the rest is only counted.
 const MOST_LINES: usize = 6;
@@ -28,282 +29,267 @@ impl Shown {
     }
 }
 
-impl Diff {
-    /// For a terminal, 100 columns wide; `color` adds ANSI styles.
-    pub fn text(&self, sources: &crate::DiffSources, color: bool) -> String {
-        let mut page = Page {
-            out: String::new(),
-            color,
-        };
-        let (leading, following) = self.places_of_time();
-        if let Some(time) = &self.time {
-            page.wrapped(0, &time.headline());
-            page.wrapped(0, &time.summary());
-        }
-        if self.counts_paths() {
-            page.wrapped(0, &self.headline());
-        }
-        let mut shown = Shown {
-            number: 0,
-            listed: vec![false; self.methods.len()],
-        };
-        if let Some(time) = leading {
-            self.time_text(time, &mut page, &mut shown, &sources.0);
-        }
-        for (index, change) in self.methods.iter().enumerate() {
-            let follows = change.reason == Reason::Consequence && change.because_of.is_some();
-            if !follows && !shown.listed[index] {
-                self.change(&mut page, index, change, &mut shown, &sources.0);
-            }
-        }
-        if let Some(time) = following {
-            self.time_text(time, &mut page, &mut shown, &sources.0);
-        }
-        for line in self.closing() {
-            page.wrapped(0, &line);
-        }
-        page.out
+/// For a terminal, 100 columns wide; `color` adds ANSI styles.
+pub(super) fn text(diff: &Diff, sources: &super::DiffSources, color: bool) -> String {
+    let mut page = Page {
+        out: String::new(),
+        color,
+    };
+    let (leading, following) = places_of_time(diff);
+    if let Some(time) = &diff.time {
+        page.wrapped(0, &time_words::headline(time));
+        page.wrapped(0, &time_words::summary(time));
     }
+    if counts_paths(diff) {
+        page.wrapped(0, &headline(diff));
+    }
+    let mut shown = Shown {
+        number: 0,
+        listed: vec![false; diff.methods.len()],
+    };
+    if let Some(time) = leading {
+        time_words::time_text(diff, time, &mut page, &mut shown, &sources.0);
+    }
+    for (index, change) in diff.methods.iter().enumerate() {
+        let follows = change.reason == Reason::Consequence && change.because_of.is_some();
+        if !follows && !shown.listed[index] {
+            one(diff, &mut page, index, change, &mut shown, &sources.0);
+        }
+    }
+    if let Some(time) = following {
+        time_words::time_text(diff, time, &mut page, &mut shown, &sources.0);
+    }
+    for line in closing(diff) {
+        page.wrapped(0, &line);
+    }
+    page.out
+}
 
-    /// Time leads, unless a change of the work is the larger one: then it follows.
-    pub(super) fn places_of_time(&self) -> (Option<&TimeDiff>, Option<&TimeDiff>) {
-        let time = self.time.as_ref();
-        let of_work = self
+/// Time leads, unless a change of the work is the larger one: then it follows.
+pub(super) fn places_of_time(diff: &Diff) -> (Option<&TimeDiff>, Option<&TimeDiff>) {
+    let time = diff.time.as_ref();
+    let of_work = diff
+        .methods
+        .iter()
+        .map(|change| change.share.abs())
+        .fold(0.0, f64::max);
+    let leads = |time: &&TimeDiff| {
+        let of_time = time
             .methods
             .iter()
-            .map(|change| change.share.abs())
+            .map(|change| change.near.share.abs())
             .fold(0.0, f64::max);
-        let leads = |time: &&TimeDiff| {
-            let of_time = time
-                .methods
-                .iter()
-                .map(|change| change.near.share.abs())
-                .fold(0.0, f64::max);
-            self.methods.is_empty() || of_time >= of_work
+        diff.methods.is_empty() || of_time >= of_work
+    };
+    (time.filter(leads), time.filter(|time| !leads(time)))
+}
+
+/// Is there something to say of paths? Two profiles of samples alone have none.
+pub(super) fn counts_paths(diff: &Diff) -> bool {
+    diff.summary.work != [0; 2] || diff.time.is_none()
+}
+
+/// The whole in a sentence or two, per unit of work.
+pub(super) fn headline(diff: &Diff) -> String {
+    let Summary {
+        work: [before, after],
+        scale,
+        expected,
+        ..
+    } = diff.summary;
+    let causes = diff
+        .methods
+        .iter()
+        .filter(|m| m.reason == Reason::Behaviour)
+        .count();
+    let what = match (causes, diff.methods.len()) {
+        (0, 0) => "No method behaves differently".to_owned(),
+        (0, 1) => "No method behaves differently, but 1 is called more or less often".to_owned(),
+        (0, n) => format!("No method behaves differently, but {n} are called more or less often"),
+        (1, _) => "1 method behaves differently".to_owned(),
+        (n, _) => format!("{n} methods behave differently"),
+    };
+    // What as much as the first run did would be.
+    let as_much = (before as f64 * after as f64 / expected.max(1.0)).round() as u64;
+    let mut out = format!("{what}.");
+    if diff.methods.is_empty() {
+        out += &format!(
+            " A run executes {} bytecode instructions, after as before.",
+            short(before)
+        );
+    } else if before.abs_diff(as_much) as f64 > before as f64 * 0.001 {
+        out += &format!(
+            " Executed work for the same job {}: {} → {} bytecode instructions.",
+            grew(before as f64, as_much as f64),
+            short(before),
+            short(as_much)
+        );
+    }
+    let is_said = diff.time.as_ref().is_some_and(|time| time.scale.is_some());
+    if !is_said && Amount::is_worth_saying(scale) {
+        out += &format!(" The second run did {scale:.2} times as much of the same.");
+    }
+    out
+}
+
+fn one(
+    diff: &Diff,
+    page: &mut Page,
+    index: usize,
+    change: &MethodChange,
+    shown: &mut Shown,
+    sources: &Sources,
+) {
+    let title = page.styled(TITLE, &format!("{}. {}", shown.next(), change.title()));
+    let share = page.styled(HOT, &signed_percent(change.share));
+    let time = change
+        .time
+        .as_ref()
+        .map_or(String::new(), |time| format!("; {}", time_words::share(time)));
+    page.line(&format!("{title}   {share} of the work{time}"));
+    if let Some(from) = &change.renamed_from {
+        page.wrapped(3, &format!("was {from}"));
+    }
+    explained(diff, page, index, shown, sources);
+}
+
+/// The cause of a change, its source, and what follows from it.
+pub(super) fn explained(diff: &Diff, page: &mut Page, index: usize, shown: &mut Shown, sources: &Sources) {
+    let change = &diff.methods[index];
+    shown.listed[index] = true;
+    match &change.cause {
+        Some(cause) => {
+            let line = page.styled(DECISION, &cause_line(cause));
+            page.wrapped(3, &line);
+            let text = change.source_file.as_deref();
+            if let Some((line, text)) = source_line(sources, &change.class, text, cause.line) {
+                page.line(&format!("   {line:>5} │ {text}"));
+            }
+        }
+        None => page.wrapped(3, &without_cause(diff, change)),
+    }
+    for (words, lines) in [
+        ("new code", &change.new_lines),
+        ("code that is gone", &change.gone_lines),
+    ] {
+        if !lines.is_empty() {
+            page.wrapped(3, &format!("{words}: {}", line_list(lines)));
+        }
+    }
+    for path in change.paths.iter().take(3) {
+        let [b, a] = path.per_entry;
+        let text = format!("{} → {} per call: {}", rate(b), rate(a), path.text);
+        let text = page.styled(SOFT, &text);
+        page.wrapped(3, &text);
+    }
+    consequences(diff, page, index, 3, shown);
+}
+
+/// What follows from a change, and from that.
+fn consequences(diff: &Diff, page: &mut Page, index: usize, indent: usize, shown: &mut Shown) {
+    for (next, other) in diff.methods.iter().enumerate() {
+        if other.because_of != Some(index) || next == index || shown.listed[next] {
+            continue;
+        }
+        shown.listed[next] = true;
+        let what = match &other.cause {
+            Some(cause) => cause_line(cause),
+            None => calls(diff, other),
         };
-        (time.filter(leads), time.filter(|time| !leads(time)))
-    }
-
-    /// Is there something to say of paths? Two profiles of samples alone have none.
-    pub(super) fn counts_paths(&self) -> bool {
-        self.summary.work != [0; 2] || self.time.is_none()
-    }
-
-    /// The whole in a sentence or two, per unit of work.
-    pub(super) fn headline(&self) -> String {
-        let Summary {
-            work: [before, after],
-            scale,
-            expected,
-            ..
-        } = self.summary;
-        let causes = self
-            .methods
-            .iter()
-            .filter(|m| m.reason == Reason::Behaviour)
-            .count();
-        let what = match (causes, self.methods.len()) {
-            (0, 0) => "No method behaves differently".to_owned(),
-            (0, 1) => "No method behaves differently, but 1 is called more or less often".to_owned(),
-            (0, n) => format!("No method behaves differently, but {n} are called more or less often"),
-            (1, _) => "1 method behaves differently".to_owned(),
-            (n, _) => format!("{n} methods behave differently"),
-        };
-        // What as much as the first run did would be.
-        let as_much = (before as f64 * after as f64 / expected.max(1.0)).round() as u64;
-        let mut out = format!("{what}.");
-        if self.methods.is_empty() {
-            out += &format!(
-                " A run executes {} bytecode instructions, after as before.",
-                short(before)
-            );
-        } else if before.abs_diff(as_much) as f64 > before as f64 * 0.001 {
-            out += &format!(
-                " Executed work for the same job {}: {} → {} bytecode instructions.",
-                grew(before as f64, as_much as f64),
-                short(before),
-                short(as_much)
-            );
+        let text = format!(
+            "→ {}: {what} ({} of the work)",
+            other.title(),
+            signed_percent(other.share)
+        );
+        page.wrapped(indent, &text);
+        if indent < MOST_INDENT {
+            consequences(diff, page, next, indent + 2, shown);
         }
-        let is_said = self.time.as_ref().is_some_and(|time| time.scale.is_some());
-        if !is_said && Amount::is_worth_saying(scale) {
-            out += &format!(" The second run did {scale:.2} times as much of the same.");
-        }
-        out
-    }
-
-    fn change(
-        &self,
-        page: &mut Page,
-        index: usize,
-        change: &MethodChange,
-        shown: &mut Shown,
-        sources: &Sources,
-    ) {
-        let title = page.styled(TITLE, &format!("{}. {}", shown.next(), change.title()));
-        let share = page.styled(HOT, &signed_percent(change.share));
-        let time = change
-            .time
-            .as_ref()
-            .map_or(String::new(), |time| format!("; {}", time_words::share(time)));
-        page.line(&format!("{title}   {share} of the work{time}"));
-        if let Some(from) = &change.renamed_from {
-            page.wrapped(3, &format!("was {from}"));
-        }
-        self.explained(page, index, shown, sources);
-    }
-
-    /// The cause of a change, its source, and what follows from it.
-    pub(super) fn explained(&self, page: &mut Page, index: usize, shown: &mut Shown, sources: &Sources) {
-        let change = &self.methods[index];
-        shown.listed[index] = true;
-        match &change.cause {
-            Some(cause) => {
-                let line = page.styled(DECISION, &cause_line(cause));
-                page.wrapped(3, &line);
-                let text = change.source_file.as_deref();
-                if let Some((line, text)) = source_line(sources, &change.class, text, cause.line) {
-                    page.line(&format!("   {line:>5} │ {text}"));
-                }
-            }
-            None => page.wrapped(3, &self.without_cause(change)),
-        }
-        for (words, lines) in [
-            ("new code", &change.new_lines),
-            ("code that is gone", &change.gone_lines),
-        ] {
-            if !lines.is_empty() {
-                page.wrapped(3, &format!("{words}: {}", line_list(lines)));
-            }
-        }
-        for path in change.paths.iter().take(3) {
-            let [b, a] = path.per_entry;
-            let text = format!("{} → {} per call: {}", rate(b), rate(a), path.text);
-            let text = page.styled(SOFT, &text);
-            page.wrapped(3, &text);
-        }
-        self.consequences(page, index, 3, shown);
-    }
-
-    /// What follows from a change, and from that.
-    fn consequences(&self, page: &mut Page, index: usize, indent: usize, shown: &mut Shown) {
-        for (next, other) in self.methods.iter().enumerate() {
-            if other.because_of != Some(index) || next == index || shown.listed[next] {
-                continue;
-            }
-            shown.listed[next] = true;
-            let what = match &other.cause {
-                Some(cause) => cause_line(cause),
-                None => self.calls(other),
-            };
-            let text = format!(
-                "→ {}: {what} ({} of the work)",
-                other.title(),
-                signed_percent(other.share)
-            );
-            page.wrapped(indent, &text);
-            if indent < MOST_INDENT {
-                self.consequences(page, next, indent + 2, shown);
-            }
-        }
-    }
-
-    /// How often it was called, and how often it would have been.
-    pub(super) fn calls(&self, change: &MethodChange) -> String {
-        let [b, a] = change.entries;
-        let scale = self.summary.scale;
-        if Amount::is_worth_saying(scale) {
-            format!(
-                "called {} times; before {}, which is {} for as much",
-                thousands(a),
-                thousands(b),
-                thousands((b as f64 * scale).round() as u64)
-            )
-        } else {
-            format!("called {} times, before {}", thousands(a), thousands(b))
-        }
-    }
-
-    /// What is to say where no branch explains the change.
-    pub(super) fn without_cause(&self, change: &MethodChange) -> String {
-        let [b, a] = change.entries;
-        match change.reason {
-            Reason::Code if b == 0 => format!("new method, called {} times", thousands(a)),
-            Reason::Code => format!("this method is gone; it was called {} times", thousands(b)),
-            Reason::Calls | Reason::Consequence => {
-                format!(
-                    "{}; no change of a counted method explains that",
-                    self.calls(change)
-                )
-            }
-            Reason::Behaviour => {
-                "a call does other work than before; no single branch explains that".to_owned()
-            }
-        }
-    }
-
-    /// What a reader should know about the numbers.
-    pub(super) fn closing(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        let listed = &self.summary.matched;
-        let number = |name: &str| listed.get(name).copied().unwrap_or(0);
-        lines.push(format!(
-            "Methods that ran: {} with the same code, {} with other names or constants, {} changed, {} new, {} gone.",
-            number("same"),
-            number("graph"),
-            number("partial"),
-            number("new"),
-            number("gone")
-        ));
-        if let Some(which) = self.only_timed {
-            let which = ["first", "second"][which];
-            lines.push(format!(
-                "Only the {which} profile has CPU samples (--sample), so times are not compared."
-            ));
-        }
-        match self.runs {
-            [1, 1] if self.time.is_some() => lines.push(
-                "One run a side: times that differ by no more than those of two runs of one program are no change. \
-                 Several runs show smaller ones (trodden run --repeat 5)."
-                    .to_owned(),
-            ),
-            [1, 1] => {}
-            [before, after] => lines.push(format!("All numbers are means of {before} and {after} runs.")),
-        }
-        if self.more > 0 {
-            lines.push(format!("{} more changed (--top shows more).", self.more));
-        }
-        if self.summary.threshold > 0.0 {
-            lines.push(format!(
-                "Changes below {} of the work are not listed (--threshold).",
-                percent(self.summary.threshold)
-            ));
-        }
-        if self.summary.exact != [true, true] {
-            lines.push(
-                "Not every execution was counted, so only differences that chance does not explain are listed."
-                    .to_owned(),
-            );
-        }
-        if !self.summary.shapes {
-            lines.push(
-                "A profile of an older version does not say how many instructions ran: work is estimated from bytes."
-                    .to_owned(),
-            );
-        }
-        lines
     }
 }
 
-impl MethodChange {
-    /// `a.b.C.m(int)`.
-    pub fn title(&self) -> String {
+/// How often it was called, and how often it would have been.
+pub(super) fn calls(diff: &Diff, change: &MethodChange) -> String {
+    let [b, a] = change.entries;
+    let scale = diff.summary.scale;
+    if Amount::is_worth_saying(scale) {
         format!(
-            "{}.{}",
-            dotted(&self.class),
-            signature(&self.name, &self.descriptor)
+            "called {} times; before {}, which is {} for as much",
+            thousands(a),
+            thousands(b),
+            thousands((b as f64 * scale).round() as u64)
         )
+    } else {
+        format!("called {} times, before {}", thousands(a), thousands(b))
     }
+}
+
+/// What is to say where no branch explains the change.
+pub(super) fn without_cause(diff: &Diff, change: &MethodChange) -> String {
+    let [b, a] = change.entries;
+    match change.reason {
+        Reason::Code if b == 0 => format!("new method, called {} times", thousands(a)),
+        Reason::Code => format!("this method is gone; it was called {} times", thousands(b)),
+        Reason::Calls | Reason::Consequence => {
+            format!(
+                "{}; no change of a counted method explains that",
+                calls(diff, change)
+            )
+        }
+        Reason::Behaviour => "a call does other work than before; no single branch explains that".to_owned(),
+    }
+}
+
+/// What a reader should know about the numbers.
+pub(super) fn closing(diff: &Diff) -> Vec<String> {
+    let mut lines = Vec::new();
+    let listed = &diff.summary.matched;
+    let number = |name: &str| listed.get(name).copied().unwrap_or(0);
+    lines.push(format!(
+        "Methods that ran: {} with the same code, {} with other names or constants, {} changed, {} new, {} gone.",
+        number("same"),
+        number("graph"),
+        number("partial"),
+        number("new"),
+        number("gone")
+    ));
+    if let Some(which) = diff.only_timed {
+        let which = ["first", "second"][which];
+        lines.push(format!(
+            "Only the {which} profile has CPU samples (--sample), so times are not compared."
+        ));
+    }
+    match diff.runs {
+        [1, 1] if diff.time.is_some() => lines.push(
+            "One run a side: times that differ by no more than those of two runs of one program are no change. \
+             Several runs show smaller ones (trodden run --repeat 5)."
+                .to_owned(),
+        ),
+        [1, 1] => {}
+        [before, after] => lines.push(format!("All numbers are means of {before} and {after} runs.")),
+    }
+    if diff.more > 0 {
+        lines.push(format!("{} more changed (--top shows more).", diff.more));
+    }
+    if diff.summary.threshold > 0.0 {
+        lines.push(format!(
+            "Changes below {} of the work are not listed (--threshold).",
+            percent(diff.summary.threshold)
+        ));
+    }
+    if diff.summary.exact != [true, true] {
+        lines.push(
+            "Not every execution was counted, so only differences that chance does not explain are listed."
+                .to_owned(),
+        );
+    }
+    if !diff.summary.shapes {
+        lines.push(
+            "A profile of an older version does not say how many instructions ran: work is estimated from bytes."
+                .to_owned(),
+        );
+    }
+    lines
 }
 
 /// The branch, how often it goes that way, and how often it did.

@@ -1,19 +1,20 @@
 //! CPU time of two runs as text: what is first on a terminal, in Markdown and on the page.
 
+use super::text;
 use std::fmt::Write;
 
 use maud::{Markup, html};
 
-use super::amount::Amount;
-use super::finding::Diff;
-use super::html::anchor;
+use super::html::{anchor, cause};
 use super::markdown::escape;
 use super::text::{Shown, grew, signed_percent};
-use super::time::{MethodTimeChange, PathTimeChange, TimeChange, TimeDiff};
-use crate::cpu::title;
-use crate::source::Sources;
 use crate::text::{HOT, Page, SOFT, TITLE};
 use crate::words::{seconds, thousands};
+use trodden_insight::cpu::title;
+use trodden_insight::diff::Amount;
+use trodden_insight::diff::Diff;
+use trodden_insight::diff::{MethodTimeChange, PathTimeChange, TimeChange, TimeDiff};
+use trodden_insight::source::Sources;
 
 /// What is said of a change that chance explains.
 const ALIKE: &str = "no measurable change";
@@ -61,189 +62,179 @@ fn counts([before, after]: [u64; 2]) -> String {
     format!("×{} → ×{}", thousands(before), thousands(after))
 }
 
-impl MethodTimeChange {
-    /// `a.b.C.m(int)`.
-    pub fn title(&self) -> String {
-        title(&self.method)
+/// Seconds, calls, and what it was called before.
+fn facts(change: &MethodTimeChange) -> String {
+    let mut text = same_work(&change.near);
+    if change.total.ns != change.near.ns {
+        let _ = write!(text, "; with all that it calls {}", same_work(&change.total));
     }
+    match (change.measured, change.calls) {
+        (true, Some(calls)) => {
+            let _ = write!(text, "; {}", counts(calls));
+        }
+        (true, None) => text += "; its paths were counted in one run only",
+        (false, _) => text += "; its paths were not counted",
+    }
+    if let Some(before) = &change.renamed_from {
+        let _ = write!(text, "; was {}", title(before));
+    }
+    text
+}
 
-    /// Seconds, calls, and what it was called before.
-    fn facts(&self) -> String {
-        let mut text = same_work(&self.near);
-        if self.total.ns != self.near.ns {
-            let _ = write!(text, "; with all that it calls {}", same_work(&self.total));
+/// The whole, for the same work.
+pub(super) fn headline(time: &TimeDiff) -> String {
+    let [before, after] = time.same_work;
+    let what = match time.scale {
+        Some(_) => "CPU time for the same work",
+        None => "CPU time",
+    };
+    let became = if time.is_distinct {
+        grew(before, after)
+    } else {
+        "did not change measurably".to_owned()
+    };
+    let mut out = format!("{what} {became}: {}.", both(time.same_work));
+    match time.scale {
+        Some(scale) if Amount::is_worth_saying(scale) => {
+            let in_all = time.total[1].ns as f64 / time.runs[1].max(1) as f64;
+            let in_all = seconds(in_all as u64);
+            let _ = write!(
+                out,
+                " The second run did {scale:.2} times as much of the same, in {in_all}."
+            );
         }
-        match (self.measured, self.calls) {
-            (true, Some(calls)) => {
-                let _ = write!(text, "; {}", counts(calls));
-            }
-            (true, None) => text += "; its paths were counted in one run only",
-            (false, _) => text += "; its paths were not counted",
-        }
-        if let Some(before) = &self.renamed_from {
-            let _ = write!(text, "; was {}", title(before));
-        }
-        text
+        Some(_) => {}
+        None => out += " How much each run did is not known.",
+    }
+    out
+}
+
+/// How many changed, how many did not.
+pub(super) fn summary(time: &TimeDiff) -> String {
+    let alike = thousands(time.alike as u64);
+    match time.methods.len() + time.more {
+        0 if time.is_distinct && time.alike > 1 => format!(
+            "No method stands out among {alike}: none changed by more than two runs of one program may differ by."
+        ),
+        0 => format!("No method's time changed measurably ({alike} compared)."),
+        1 => format!("The time of 1 method changed; that of {alike} did not measurably."),
+        n => format!("The time of {n} methods changed; that of {alike} did not measurably."),
     }
 }
 
-impl TimeDiff {
-    /// The whole, for the same work.
-    pub(super) fn headline(&self) -> String {
-        let [before, after] = self.same_work;
-        let what = match self.scale {
-            Some(_) => "CPU time for the same work",
-            None => "CPU time",
-        };
-        let became = if self.is_distinct {
-            grew(before, after)
-        } else {
-            "did not change measurably".to_owned()
-        };
-        let mut out = format!("{what} {became}: {}.", both(self.same_work));
-        match self.scale {
-            Some(scale) if Amount::is_worth_saying(scale) => {
-                let in_all = self.total[1].ns as f64 / self.runs[1].max(1) as f64;
-                let in_all = seconds(in_all as u64);
-                let _ = write!(
-                    out,
-                    " The second run did {scale:.2} times as much of the same, in {in_all}."
-                );
-            }
-            Some(_) => {}
-            None => out += " How much each run did is not known.",
-        }
-        out
-    }
-
-    /// How many changed, how many did not.
-    pub(super) fn summary(&self) -> String {
-        let alike = thousands(self.alike as u64);
-        match self.methods.len() + self.more {
-            0 if self.is_distinct && self.alike > 1 => format!(
-                "No method stands out among {alike}: none changed by more than two runs of one program may differ by."
-            ),
-            0 => format!("No method's time changed measurably ({alike} compared)."),
-            1 => format!("The time of 1 method changed; that of {alike} did not measurably."),
-            n => format!("The time of {n} methods changed; that of {alike} did not measurably."),
-        }
-    }
+/// What counts say of a method whose time changed.
+fn reason(diff: &Diff, change: &MethodTimeChange) -> Option<String> {
+    let listed = &diff.methods[change.listed?];
+    Some(format!(
+        "{} ({} of the work)",
+        cause(diff, listed),
+        signed_percent(listed.share)
+    ))
 }
 
-impl Diff {
-    /// What counts say of a method whose time changed.
-    fn reason(&self, change: &MethodTimeChange) -> Option<String> {
-        let listed = &self.methods[change.listed?];
-        Some(format!(
-            "{} ({} of the work)",
-            self.cause(listed),
-            signed_percent(listed.share)
-        ))
+/// For a terminal: methods that were not shown yet. One whose time follows from another method's change comes with that.
+pub(super) fn time_text(diff: &Diff, time: &TimeDiff, page: &mut Page, shown: &mut Shown, sources: &Sources) {
+    for change in &time.methods {
+        if change.listed.is_some_and(|at| shown.listed[at]) {
+            continue;
+        }
+        let title = page.styled(TITLE, &format!("{}. {}", shown.next(), change.title()));
+        let share = page.styled(HOT, &signed_percent(change.near.share));
+        page.line(&format!(
+            "{title}   {share} of the time ({})",
+            bounds(&change.near)
+        ));
+        page.wrapped(3, &facts(change));
+        if let Some(at) = change.listed {
+            let work = signed_percent(diff.methods[at].share);
+            page.wrapped(3, &format!("{work} of the work:"));
+            text::explained(diff, page, at, shown, sources);
+            // These are its paths by work, so those by time are left out.
+            continue;
+        }
+        for path in change.paths.iter().take(PATHS) {
+            let text = format!("{}, {}: {}", brief(&path.time), counts(path.count), path.text);
+            let text = page.styled(SOFT, &text);
+            page.wrapped(3, &text);
+        }
     }
-
-    /// For a terminal: methods that were not shown yet. One whose time follows from another method's change comes with that.
-    pub(super) fn time_text(&self, time: &TimeDiff, page: &mut Page, shown: &mut Shown, sources: &Sources) {
-        for change in &time.methods {
-            if change.listed.is_some_and(|at| shown.listed[at]) {
-                continue;
-            }
-            let title = page.styled(TITLE, &format!("{}. {}", shown.next(), change.title()));
-            let share = page.styled(HOT, &signed_percent(change.near.share));
-            page.line(&format!(
-                "{title}   {share} of the time ({})",
-                bounds(&change.near)
-            ));
-            page.wrapped(3, &change.facts());
-            if let Some(at) = change.listed {
-                let work = signed_percent(self.methods[at].share);
-                page.wrapped(3, &format!("{work} of the work:"));
-                self.explained(page, at, shown, sources);
-                // These are its paths by work, so those by time are left out.
-                continue;
-            }
-            for path in change.paths.iter().take(PATHS) {
-                let text = format!("{}, {}: {}", brief(&path.time), counts(path.count), path.text);
-                let text = page.styled(SOFT, &text);
-                page.wrapped(3, &text);
-            }
-        }
-        if time.more > 0 {
-            page.wrapped(0, &format!("{} more; raise --top to see them.", time.more));
-        }
-        page.line("");
+    if time.more > 0 {
+        page.wrapped(0, &format!("{} more; raise --top to see them.", time.more));
     }
+    page.line("");
+}
 
-    /// For a comment.
-    pub(super) fn time_markdown(&self, time: &TimeDiff) -> String {
-        let mut out = format!("**{}** {}\n\n", escape(&time.headline()), escape(&time.summary()));
-        if !time.methods.is_empty() {
-            out += "| method | change of the CPU time | time | what the counts say |\n| --- | ---: | ---: | --- |\n";
-        }
-        for change in &time.methods {
+/// For a comment.
+pub(super) fn time_markdown(diff: &Diff, time: &TimeDiff) -> String {
+    let mut out = format!("**{}** {}\n\n", escape(&headline(time)), escape(&summary(time)));
+    if !time.methods.is_empty() {
+        out +=
+            "| method | change of the CPU time | time | what the counts say |\n| --- | ---: | ---: | --- |\n";
+    }
+    for change in &time.methods {
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} |",
+            escape(&change.title()),
+            brief(&change.near),
+            escape(&facts(change)),
+            escape(&reason(diff, change).unwrap_or_default())
+        );
+        for path in change.paths.iter().take(PATHS) {
             let _ = writeln!(
                 out,
-                "| {} | {} | {} | {} |",
-                escape(&change.title()),
-                brief(&change.near),
-                escape(&change.facts()),
-                escape(&self.reason(change).unwrap_or_default())
+                "| path {} | {} | {}; {} | |",
+                escape(&path.text),
+                brief(&path.time),
+                same_work(&path.time),
+                counts(path.count)
             );
-            for path in change.paths.iter().take(PATHS) {
-                let _ = writeln!(
-                    out,
-                    "| path {} | {} | {}; {} | |",
-                    escape(&path.text),
-                    brief(&path.time),
-                    same_work(&path.time),
-                    counts(path.count)
-                );
-            }
         }
-        if !time.methods.is_empty() {
-            out.push('\n');
-        }
-        out
     }
+    if !time.methods.is_empty() {
+        out.push('\n');
+    }
+    out
+}
 
-    /// For the page.
-    pub(super) fn time_html(&self, time: &TimeDiff) -> Markup {
-        html! {
-            section #time {
-                h2 { "Methods, by the change of their CPU time" }
-                p.note { (time.summary()) " A method's time is its own and that of code without counts that it calls (the JDK's), so the changes \
-                    add up. A path's time is that of everything that it calls." }
-                @if !time.methods.is_empty() {
-                    div.scroll { table.sortable {
-                        thead { tr {
-                            th scope="col" { "Method" }
-                            th.num scope="col" { "Change" }
-                            th.num scope="col" { "Between" }
-                            th.num scope="col" { "Time" }
-                            th scope="col" { "What the counts say" }
-                        } }
-                        tbody { @for change in &time.methods { (self.time_rows(change)) } }
+/// For the page.
+pub(super) fn time_html(diff: &Diff, time: &TimeDiff) -> Markup {
+    html! {
+        section #time {
+            h2 { "Methods, by the change of their CPU time" }
+            p.note { (summary(time)) " A method's time is its own and that of code without counts that it calls (the JDK's), so the changes \
+                add up. A path's time is that of everything that it calls." }
+            @if !time.methods.is_empty() {
+                div.scroll { table.sortable {
+                    thead { tr {
+                        th scope="col" { "Method" }
+                        th.num scope="col" { "Change" }
+                        th.num scope="col" { "Between" }
+                        th.num scope="col" { "Time" }
+                        th scope="col" { "What the counts say" }
                     } }
-                }
+                    tbody { @for change in &time.methods { (time_rows(diff, change)) } }
+                } }
             }
         }
     }
+}
 
-    fn time_rows(&self, change: &MethodTimeChange) -> Markup {
-        html! {
-            tr {
-                td { b {
-                    @match change.listed {
-                        Some(at) => a href={ "#" (anchor(&self.methods[at])) } { (change.title()) },
-                        None => (change.title()),
-                    }
-                } }
-                td.num { (signed_percent(change.near.share)) }
-                td.num { (bounds(&change.near)) }
-                td { (change.facts()) }
-                td { @if let Some(reason) = self.reason(change) { (reason) } }
-            }
-            @for path in &change.paths { (path_row(path)) }
+fn time_rows(diff: &Diff, change: &MethodTimeChange) -> Markup {
+    html! {
+        tr {
+            td { b {
+                @match change.listed {
+                    Some(at) => a href={ "#" (anchor(&diff.methods[at])) } { (change.title()) },
+                    None => (change.title()),
+                }
+            } }
+            td.num { (signed_percent(change.near.share)) }
+            td.num { (bounds(&change.near)) }
+            td { (facts(change)) }
+            td { @if let Some(reason) = reason(diff, change) { (reason) } }
         }
+        @for path in &change.paths { (path_row(path)) }
     }
 }
 

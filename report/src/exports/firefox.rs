@@ -6,7 +6,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{Export, FrameKind, Unit, title};
-use crate::view::View;
+use trodden_insight::view::View;
 
 /// Version of the processed profile format.
 const VERSION: u32 = 60;

@@ -20,7 +20,7 @@ mod strings;
 use crate::kinds::KINDS;
 use crate::options::ReportError;
 use crate::options::ReportOptions;
-use crate::view::View;
+use trodden_insight::view::View;
 
 pub(crate) use collapsed::write as collapsed;
 pub(crate) use firefox::write as firefox;

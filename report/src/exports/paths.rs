@@ -1,15 +1,17 @@
 //! Stacks of a profile that counts paths: package, class, method, path.
 
 use std::collections::HashSet;
+use trodden_insight::names;
 
 use trodden_profile::CountBasis;
 
 use super::{Export, Frame, FrameKind, Unit, Value};
 use crate::options::ReportOptions;
-use crate::path_time::in_parts;
-use crate::text::route;
-use crate::view::{MethodView, PathView, View};
-use crate::words::{self, cut, dotted};
+use crate::words::{self, cut};
+use trodden_insight::names::dotted;
+use trodden_insight::path_time::in_parts;
+use trodden_insight::route::route;
+use trodden_insight::view::{MethodView, PathView, View};
 
 /// Characters of a path's text; its number comes before it.
 const LONGEST: usize = 240;
@@ -202,7 +204,7 @@ impl PathFrames {
         let stopped = match path.description.end_kind {
             trodden_profile::EndKind::Stopped => format!(
                 ", {}",
-                words::ends(path.description.end_kind, path.description.end)
+                names::ends(path.description.end_kind, path.description.end)
             ),
             _ => String::new(),
         };

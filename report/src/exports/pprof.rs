@@ -9,7 +9,7 @@ use prost::Message;
 use super::origin::Origin;
 use super::strings::Strings;
 use super::{Export, title, whole};
-use crate::view::View;
+use trodden_insight::view::View;
 
 #[derive(Message)]
 struct Profile {

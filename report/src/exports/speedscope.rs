@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Export, Unit, title};
-use crate::view::View;
+use trodden_insight::view::View;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,9 +1,11 @@
 //! Branches that an earlier one on the same path always decides. Counts of edges cannot show that; counts of paths do.
 
 use std::collections::BTreeMap;
+use trodden_insight::names;
 
-use super::{About, Finding, FindingKind, OFTEN, edge, ratio};
+use super::{About, Finding, FindingKind, OFTEN};
 use crate::words::{percent, thousands};
+use trodden_insight::findings::{edge, ratio};
 
 /// An outcome that is rarer than this does not count as one.
 const RARE: f64 = 0.02;
@@ -87,7 +89,7 @@ pub(super) fn correlated(about: &About) -> Option<Finding> {
             )
         })
         .collect();
-    let place = crate::words::place_of(method.map, method.map.blocks[first].last);
+    let place = names::place_of(method.map, method.map.blocks[first].last);
     Some(about.finding(
         FindingKind::Correlated,
         Some(second),

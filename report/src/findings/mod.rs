@@ -4,20 +4,17 @@
 //! come after them, as [asides](Finding::aside). Rules that say *never* or *always* hold for exact counts only; of what was
 //! sampled, or not counted in part, they say nothing.
 
-mod causes;
 mod correlation;
-mod explained;
 mod not_measured;
-mod overlap;
 mod rules;
 mod select;
 mod sentences;
 mod under_way;
 
-use trodden_numbering::{BlockId, EdgeRef};
+use trodden_numbering::BlockId;
 use trodden_profile::BlockExit;
 
-use crate::view::{MethodView, View};
+use trodden_insight::view::MethodView;
 
 pub(crate) use select::find;
 
@@ -124,51 +121,6 @@ impl Finding {
             share,
             aside: true,
         }
-    }
-}
-
-/// Executed bytecode instructions.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Work {
-    /// Per method of the view.
-    pub methods: Vec<u64>,
-    /// Of all of them.
-    pub total: u64,
-}
-
-impl Work {
-    /// Of all methods of a view.
-    pub fn of(view: &View) -> Work {
-        // Work of an earlier run is none of this one's.
-        let work_of = |method: &MethodView| method.earlier.map_or_else(|| work_of(method), |_| 0);
-        let methods: Vec<u64> = view.methods.iter().map(work_of).collect();
-        let total = methods.iter().fold(0u64, |sum, &n| sum.saturating_add(n));
-        Work { methods, total }
-    }
-
-    /// A method's share.
-    pub fn share(&self, method: usize) -> f64 {
-        ratio(self.methods[method], self.total)
-    }
-}
-
-fn work_of(view: &MethodView) -> u64 {
-    view.map.work(&view.edges)
-}
-
-pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        0.0
-    } else {
-        part as f64 / whole as f64
-    }
-}
-
-/// An edge of a block.
-fn edge(block: usize, index: usize) -> EdgeRef {
-    EdgeRef {
-        from: BlockId::new(block),
-        index: index as u32,
     }
 }
 

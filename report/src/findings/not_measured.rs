@@ -1,12 +1,13 @@
 //! Methods that were left as they were, though the program calls them often.
 
 use std::collections::HashMap;
+use trodden_insight::names;
 
 use trodden_profile::{Callee, EdgeProfile, MethodCounts, MethodShape};
 
 use super::{Finding, FindingKind, MOST_OF_A_KIND, OFTEN};
-use crate::view::View;
-use crate::words::{self, thousands};
+use crate::words::thousands;
+use trodden_insight::view::View;
 
 /// Those that call instructions of measured methods name most often. What happens inside of them is not known, so neither
 /// is their share of the work.
@@ -55,7 +56,7 @@ pub(super) fn not_measured(view: &View) -> Vec<Finding> {
     often.sort_by(|a, b| b.0.cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     let finding = |(times, class, method, reason): (u64, &str, &str, &str)| {
         let name = method.split('(').next().unwrap_or_default();
-        let class_name = words::dotted(class);
+        let class_name = names::dotted(class);
         let simple = class_name.rsplit('.').next().unwrap_or_default();
         let about = if view.run.exact { "at least" } else { "about" };
         Finding {

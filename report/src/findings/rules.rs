@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use trodden_numbering::{BlockId, StartKind};
 
-use super::{About, Finding, FindingKind, OFTEN, WORTH, Work, ratio};
-use crate::path_time::Times;
-use crate::view::{PathView, View};
+use super::{About, Finding, FindingKind, OFTEN, WORTH};
 use crate::words::{percent, thousands};
+use trodden_insight::findings::{Work, ratio};
+use trodden_insight::path_time::Times;
+use trodden_insight::view::{PathView, View};
 
 /// HotSpot's `FreqInlineSize`: a hot method with more bytes of bytecode is not inlined.
 const INLINED: u32 = 325;
@@ -337,7 +338,7 @@ pub(super) fn too_big(about: &About) -> Option<Finding> {
     let dead: u32 = never.iter().map(|&block| bytes(block)).sum();
     let of_block = |&block: &usize| {
         let block = &method.map.blocks[block];
-        crate::view::block_lines(method.map, block.start, block.end)
+        trodden_insight::view::block_lines(method.map, block.start, block.end)
     };
     let mut lines: Vec<u32> = never.iter().flat_map(of_block).collect();
     lines.sort_unstable();

@@ -1,11 +1,13 @@
 //! Which findings a report has, and in which order.
 
 use super::{
-    About, Finding, FindingKind, MOST, MOST_OF_A_KIND, WORTH, Work, correlation, not_measured, rules,
-    sentences, under_way, work_of,
+    About, Finding, FindingKind, MOST, MOST_OF_A_KIND, WORTH, correlation, not_measured, rules, sentences,
+    under_way,
 };
-use crate::view::View;
 use crate::words;
+use crate::{kinds, memory};
+use trodden_insight::findings::{Work, work_of};
+use trodden_insight::view::View;
 
 /// Most causes among them.
 const MOST_CAUSES: usize = 7;
@@ -14,7 +16,7 @@ const MOST_HOT_METHODS: usize = 2;
 
 /// All findings: slow outcomes and paths, other causes, then asides; the largest share first in each.
 pub(crate) fn find(view: &View) -> Vec<Finding> {
-    if !view.counts_paths() {
+    if !kinds::counts_paths(view) {
         return Vec::new();
     }
     let work = Work::of(view);
@@ -81,7 +83,7 @@ pub(crate) fn find(view: &View) -> Vec<Finding> {
     for finding in &mut all {
         let method = finding.method.and_then(|index| view.methods.get(index));
         if let Some(earlier) = method.and_then(|method| method.earlier) {
-            finding.evidence += &format!(" ({})", earlier.run());
+            finding.evidence += &format!(" ({})", memory::run(&earlier));
         }
     }
     all

@@ -1,22 +1,22 @@
 //! Causes as findings: one sentence each, and the numbers behind it.
 
+use trodden_insight::names;
 use trodden_numbering::{BlockId, EdgeRef};
 use trodden_profile::EndKind;
 
-use super::causes::{Candidate, What};
-use super::explained::{self, Cause};
-use super::{Finding, FindingKind, ratio};
-use crate::path_time::{PathTime, Times};
-use crate::text::route;
-use crate::view::{MethodView, PathView, View};
+use super::{Finding, FindingKind};
 use crate::words::{self, percent, range, thousands};
+use trodden_insight::findings::{self, Candidate, Cause, What, ratio};
+use trodden_insight::path_time::{PathTime, Times};
+use trodden_insight::route::route;
+use trodden_insight::view::{MethodView, PathView, View};
 
 /// What takes the time, most first. None without samples.
 pub(super) fn causes(view: &View) -> Vec<Finding> {
     let Some(times) = view.times.as_ref().filter(|times| times.total.ns > 0) else {
         return Vec::new();
     };
-    let all = explained::causes(view, times);
+    let all = findings::causes(view, times);
     all.iter()
         .map(|cause| Said { view, times, cause }.finding())
         .collect()
@@ -119,7 +119,9 @@ impl Said<'_, '_> {
         let decisions = method.decisions();
         Finding {
             line: method.map.line(method.map.blocks[block].last),
-            condition: decisions.of(block).and_then(crate::Decision::phrase),
+            condition: decisions
+                .of(block)
+                .and_then(trodden_insight::decisions::Decision::phrase),
             outcome: Some(decisions.outcome_or_label(method.map, edge)),
             ..finding
         }
@@ -130,7 +132,7 @@ impl Said<'_, '_> {
         let last = path.description.blocks.last().copied().unwrap_or(BlockId::new(0));
         let last = method.map.blocks[last.index()].last;
         let (start, _) = method.decisions().source_kinds(method.map, &path.description);
-        let starts = words::of_starts(start, path.description.start);
+        let starts = names::of_starts(start, path.description.start);
         let throws = path.description.end_kind == EndKind::Throw;
         let text = if throws {
             format!(

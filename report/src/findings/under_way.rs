@@ -1,9 +1,11 @@
 //! Methods that take time, though none of their paths came to an end: a `main` that loops for ever, which was entered
 //! before its probes came.
 
-use super::{Finding, FindingKind, MOST_OF_A_KIND, WORTH, ratio};
-use crate::view::View;
-use crate::words::{self, percent};
+use super::{Finding, FindingKind, MOST_OF_A_KIND, WORTH};
+use crate::words::percent;
+use trodden_insight::findings::ratio;
+use trodden_insight::names;
+use trodden_insight::view::View;
 
 /// Those with most time. Where paths are sampled, or a method was left alone on purpose, there is nothing to tell.
 pub(super) fn under_way(view: &View) -> Vec<Finding> {
@@ -33,7 +35,7 @@ pub(super) fn under_way(view: &View) -> Vec<Finding> {
             if known || profile.skipped.iter().any(left) {
                 continue;
             }
-            let class_name = words::dotted(name);
+            let class_name = names::dotted(name);
             let simple = class_name.rsplit('.').next().unwrap_or_default();
             found.push(Finding {
                 not_measured: Some((name.clone(), method)),

@@ -11,7 +11,7 @@ use trodden_profile::ShapeHasher;
 
 use super::record::share;
 use super::text::limit_words;
-use super::{GateFile, GateMethod, GatePath, GateTest, Outside};
+use trodden_insight::gate::{GateFile, GateMethod, GatePath, GateTest, Outside};
 
 const FIRST: &str = "trodden-gate\t1";
 const ABOUT: &str = "\
@@ -79,97 +79,95 @@ impl From<&'static str> for LineError {
     }
 }
 
-impl GateFile {
-    /// The file's text.
-    pub fn to_text(&self) -> String {
-        let mut out = format!("{FIRST}\n{ABOUT}runs\t{}\n", self.runs);
-        let mut words = Words::new();
-        for test in &self.tests {
-            let allocated = test.allocated.map_or_else(|| "-".to_owned(), |n| n.to_string());
-            let _ = write!(
-                out,
-                "test\t{}\t{}\t{allocated}\t{}",
-                test.instructions,
-                test.most,
-                clean(&test.name)
-            );
-            if let Some(reason) = &test.unstable {
-                let _ = write!(out, "\t{}", clean(reason));
+/// The file's text.
+pub fn to_text(file: &GateFile) -> String {
+    let mut out = format!("{FIRST}\n{ABOUT}runs\t{}\n", file.runs);
+    let mut words = Words::new();
+    for test in &file.tests {
+        let allocated = test.allocated.map_or_else(|| "-".to_owned(), |n| n.to_string());
+        let _ = write!(
+            out,
+            "test\t{}\t{}\t{allocated}\t{}",
+            test.instructions,
+            test.most,
+            clean(&test.name)
+        );
+        if let Some(reason) = &test.unstable {
+            let _ = write!(out, "\t{}", clean(reason));
+        }
+        out.push('\n');
+        if let Some([least, most]) = test.own.filter(|own| Some(*own) != test.implied_own()) {
+            let _ = writeln!(out, "own\t{least}\t{most}");
+        }
+        if let Some(limit) = test.limit {
+            let _ = writeln!(out, "limit\t{}", limit_words(limit));
+        }
+        if let Some(time) = test.time {
+            let [least, most] = time.map(|nanos| nanos / 1000);
+            let _ = writeln!(out, "time\t{least}\t{most}");
+        }
+        if let Some(allocations) = test.allocations {
+            let _ = writeln!(out, "new\t{allocations}");
+        }
+        if let Some(Outside { calls, perhaps }) = test.outside.filter(|out| *out != Outside::default()) {
+            let _ = writeln!(out, "out\t{calls}\t{perhaps}");
+        }
+        for method in &test.methods {
+            let key = key(method);
+            let _ = write!(out, "in\t{}\t{}\t{key:012x}", method.instructions, method.calls);
+            if method.outside > 0 {
+                let _ = write!(out, "\t+{}", method.outside);
+            }
+            let known = words.entry(key).or_insert_with(|| (method, BTreeMap::new()));
+            for path in &method.paths {
+                let _ = write!(out, "\t{}*{:08x}", path.count, path.key);
+                known.1.insert(path.key, path);
             }
             out.push('\n');
-            if let Some([least, most]) = test.own.filter(|own| Some(*own) != test.implied_own()) {
-                let _ = writeln!(out, "own\t{least}\t{most}");
-            }
-            if let Some(limit) = test.limit {
-                let _ = writeln!(out, "limit\t{}", limit_words(limit));
-            }
-            if let Some(time) = test.time {
-                let [least, most] = time.map(|nanos| nanos / 1000);
-                let _ = writeln!(out, "time\t{least}\t{most}");
-            }
-            if let Some(allocations) = test.allocations {
-                let _ = writeln!(out, "new\t{allocations}");
-            }
-            if let Some(Outside { calls, perhaps }) = test.outside.filter(|out| *out != Outside::default()) {
-                let _ = writeln!(out, "out\t{calls}\t{perhaps}");
-            }
-            for method in &test.methods {
-                let key = key(method);
-                let _ = write!(out, "in\t{}\t{}\t{key:012x}", method.instructions, method.calls);
-                if method.outside > 0 {
-                    let _ = write!(out, "\t+{}", method.outside);
-                }
-                let known = words.entry(key).or_insert_with(|| (method, BTreeMap::new()));
-                for path in &method.paths {
-                    let _ = write!(out, "\t{}*{:08x}", path.count, path.key);
-                    known.1.insert(path.key, path);
-                }
-                out.push('\n');
-            }
         }
-        for (key, (method, paths)) in words {
-            let place = match (&method.file, method.line) {
-                (Some(file), line) => format!("{}:{}", clean(file), line.unwrap_or(0)),
-                (None, _) => "-".to_owned(),
-            };
-            let (class, name) = (clean(&method.class), clean(&method.name));
-            let _ = writeln!(
-                out,
-                "method\t{key:012x}\t{:016x}\t{place}\t{class}\t{name}",
-                method.code
-            );
-            for (key, path) in paths {
-                let _ = writeln!(out, "path\t{key:08x}\t{}\t{}", path.length, clean(&path.text));
-            }
-        }
-        out
     }
+    for (key, (method, paths)) in words {
+        let place = match (&method.file, method.line) {
+            (Some(file), line) => format!("{}:{}", clean(file), line.unwrap_or(0)),
+            (None, _) => "-".to_owned(),
+        };
+        let (class, name) = (clean(&method.class), clean(&method.name));
+        let _ = writeln!(
+            out,
+            "method\t{key:012x}\t{:016x}\t{place}\t{class}\t{name}",
+            method.code
+        );
+        for (key, path) in paths {
+            let _ = writeln!(out, "path\t{key:08x}\t{}\t{}", path.length, clean(&path.text));
+        }
+    }
+    out
+}
 
-    /// Reads a file's text.
-    ///
-    /// # Errors
-    /// If it is no such file, or is damaged.
-    pub fn parse(text: &str) -> Result<Self, FileError> {
-        let mut lines = text.lines().enumerate();
-        if lines.next().is_none_or(|(_, line)| line != FIRST) {
-            return Err(FileError::NoGate);
-        }
-        let mut reader = Reader::default();
-        for (index, line) in lines {
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let columns: Vec<&str> = line.split('\t').collect();
-            reader.line(&columns).map_err(|what| FileError::Line {
-                line: index + 1,
-                what,
-            })?;
-        }
-        reader.finish().map_err(|what| FileError::Line {
-            line: text.lines().count(),
-            what,
-        })
+/// Reads a file's text.
+///
+/// # Errors
+/// If it is no such file, or is damaged.
+pub fn parse(text: &str) -> Result<GateFile, FileError> {
+    let mut lines = text.lines().enumerate();
+    if lines.next().is_none_or(|(_, line)| line != FIRST) {
+        return Err(FileError::NoGate);
     }
+    let mut reader = Reader::default();
+    for (index, line) in lines {
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let columns: Vec<&str> = line.split('\t').collect();
+        reader.line(&columns).map_err(|what| FileError::Line {
+            line: index + 1,
+            what,
+        })?;
+    }
+    reader.finish().map_err(|what| FileError::Line {
+        line: text.lines().count(),
+        what,
+    })
 }
 
 /// What a method is known by in a file.
@@ -398,14 +396,14 @@ mod tests {
             tests: vec![test("a", None), test("b", Some("differs")), test("c", None)],
         };
         file.tests[2].own = Some([100, 104]);
-        let text = file.to_text();
+        let text = to_text(&file);
         assert_eq!(text.lines().filter(|line| line.starts_with("own\t")).count(), 1);
-        assert_eq!(GateFile::parse(&text).unwrap(), file);
-        assert_eq!(GateFile::parse(&text).unwrap().to_text(), text);
+        assert_eq!(parse(&text).unwrap(), file);
+        assert_eq!(to_text(&parse(&text).unwrap()), text);
         // Each line that is cut off or left out is noticed, or says less; none panics.
         for cut in 0..text.len() {
             if text.is_char_boundary(cut) {
-                let _ = GateFile::parse(&text[..cut]);
+                let _ = parse(&text[..cut]);
             }
         }
     }

@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::compare::{GateComparison, Grew, TestChange};
-use super::verdict::Verdict;
+use trodden_insight::gate::{GateComparison, Grew, TestChange};
 
 #[derive(Serialize)]
 struct Document<'c> {
@@ -45,35 +44,19 @@ struct Growth<'c> {
     length: u64,
 }
 
-impl Verdict {
-    /// The word in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Broken => "broken",
-            Verdict::Changed => "changed",
-            Verdict::Same => "same",
-            Verdict::Unsure => "unsure",
-            Verdict::New => "new",
-            Verdict::Gone => "gone",
-        }
-    }
-}
-
-impl GateComparison {
-    /// JSON, all tests by name.
-    ///
-    /// # Errors
-    /// If the writer fails.
-    pub fn json(&self) -> Result<String, serde_json::Error> {
-        let document = Document {
-            format: "trodden-gate",
-            version: 1,
-            fail_on: self.fail_on,
-            failed: self.failed(),
-            tests: self.tests.iter().map(test).collect(),
-        };
-        Ok(serde_json::to_string_pretty(&document)? + "\n")
-    }
+/// JSON, all tests by name.
+///
+/// # Errors
+/// If the writer fails.
+pub(super) fn json(compared: &GateComparison) -> Result<String, serde_json::Error> {
+    let document = Document {
+        format: "trodden-gate",
+        version: 1,
+        fail_on: compared.fail_on,
+        failed: compared.failed(),
+        tests: compared.tests.iter().map(test).collect(),
+    };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
 fn test(test: &TestChange) -> Test<'_> {

@@ -1,12 +1,13 @@
 //! Markdown, for a comment on a change.
 
+use super::text;
 use std::fmt::Write;
 
-use super::compare::{GateComparison, TestChange};
 use super::text::{limit_words, of_method, of_path, remark, signed, times_of};
-use super::verdict::Verdict;
 use crate::diff::escape_markdown as escape;
 use crate::words::thousands;
+use trodden_insight::gate::Verdict;
+use trodden_insight::gate::{GateComparison, TestChange};
 
 /// Rows of a table or list.
 const MOST_ROWS: usize = 50;
@@ -14,80 +15,78 @@ const MOST_ROWS: usize = 50;
 /// Tests that are within the limit are folded if there are more of them than this.
 const MOST_OPEN: usize = 5;
 
-impl GateComparison {
-    /// Markdown: a sentence, a table of tests that are broken, the others folded if they are many.
-    pub fn markdown(&self) -> String {
-        let mut out = format!("**{}**\n", escape(&self.headline()));
-        if let Some(said) = self.grown(without_package) {
-            let _ = writeln!(out, "\nGrew most: {}.", escape(&said));
-        }
-        let listed = self.worth_a_word();
-        let broken = listed
-            .iter()
-            .filter(|test| test.verdict == Verdict::Broken)
-            .count();
-        let (open, folded) = if listed.len() - broken > MOST_OPEN {
-            listed.split_at(broken)
-        } else {
-            (&listed[..], &[][..])
-        };
-        table(&mut out, open);
-        if !folded.is_empty() {
-            out += "\n<details><summary>Other tests that changed</summary>\n\n";
-            for test in folded.iter().take(MOST_ROWS) {
-                out += &item(test);
-            }
-            if folded.len() > MOST_ROWS {
-                let _ = writeln!(out, "- … and {} more", folded.len() - MOST_ROWS);
-            }
-            out += "\n</details>\n";
-        }
-        for (about, tests) in [
-            (
-                "Tests that call more code that is not counted (the JDK, libraries)",
-                self.calling_more(),
-            ),
-            (
-                "Tests whose counted code makes more objects and arrays",
-                self.allocating_more(),
-            ),
-        ] {
-            if tests.is_empty() {
-                continue;
-            }
-            let _ = writeln!(out, "\n<details><summary>{about}</summary>\n");
-            for (test, said) in tests.iter().take(MOST_ROWS) {
-                let _ = writeln!(
-                    out,
-                    "- {}: {}",
-                    escape(&without_package(&test.name)),
-                    escape(said)
-                );
-            }
-            if tests.len() > MOST_ROWS {
-                let _ = writeln!(out, "- … and {} more", tests.len() - MOST_ROWS);
-            }
-            out += "\n</details>\n";
-        }
-        for (tests, about) in self.unstable() {
-            let _ = writeln!(out, "\n<details><summary>{about}</summary>\n");
-            for test in tests.iter().take(MOST_ROWS) {
-                let reason = test.unstable.as_deref().unwrap_or_default();
-                let _ = writeln!(
-                    out,
-                    "- {}: {}",
-                    escape(&without_package(&test.name)),
-                    escape(reason)
-                );
-            }
-            if tests.len() > MOST_ROWS {
-                let _ = writeln!(out, "- … and {} more", tests.len() - MOST_ROWS);
-            }
-            out += "\n</details>\n";
-        }
-        out += "\nCounted: executed bytecode instructions, which depend on the code and its input, not on the machine. They are not a measure of time.\n";
-        out
+/// Markdown: a sentence, a table of tests that are broken, the others folded if they are many.
+pub(super) fn markdown(compared: &GateComparison) -> String {
+    let mut out = format!("**{}**\n", escape(&text::headline(compared)));
+    if let Some(said) = text::grown(compared, without_package) {
+        let _ = writeln!(out, "\nGrew most: {}.", escape(&said));
     }
+    let listed = compared.worth_a_word();
+    let broken = listed
+        .iter()
+        .filter(|test| test.verdict == Verdict::Broken)
+        .count();
+    let (open, folded) = if listed.len() - broken > MOST_OPEN {
+        listed.split_at(broken)
+    } else {
+        (&listed[..], &[][..])
+    };
+    table(&mut out, open);
+    if !folded.is_empty() {
+        out += "\n<details><summary>Other tests that changed</summary>\n\n";
+        for test in folded.iter().take(MOST_ROWS) {
+            out += &item(test);
+        }
+        if folded.len() > MOST_ROWS {
+            let _ = writeln!(out, "- … and {} more", folded.len() - MOST_ROWS);
+        }
+        out += "\n</details>\n";
+    }
+    for (about, tests) in [
+        (
+            "Tests that call more code that is not counted (the JDK, libraries)",
+            text::calling_more(compared),
+        ),
+        (
+            "Tests whose counted code makes more objects and arrays",
+            text::allocating_more(compared),
+        ),
+    ] {
+        if tests.is_empty() {
+            continue;
+        }
+        let _ = writeln!(out, "\n<details><summary>{about}</summary>\n");
+        for (test, said) in tests.iter().take(MOST_ROWS) {
+            let _ = writeln!(
+                out,
+                "- {}: {}",
+                escape(&without_package(&test.name)),
+                escape(said)
+            );
+        }
+        if tests.len() > MOST_ROWS {
+            let _ = writeln!(out, "- … and {} more", tests.len() - MOST_ROWS);
+        }
+        out += "\n</details>\n";
+    }
+    for (tests, about) in text::unstable(compared) {
+        let _ = writeln!(out, "\n<details><summary>{about}</summary>\n");
+        for test in tests.iter().take(MOST_ROWS) {
+            let reason = test.unstable.as_deref().unwrap_or_default();
+            let _ = writeln!(
+                out,
+                "- {}: {}",
+                escape(&without_package(&test.name)),
+                escape(reason)
+            );
+        }
+        if tests.len() > MOST_ROWS {
+            let _ = writeln!(out, "- … and {} more", tests.len() - MOST_ROWS);
+        }
+        out += "\n</details>\n";
+    }
+    out += "\nCounted: executed bytecode instructions, which depend on the code and its input, not on the machine. They are not a measure of time.\n";
+    out
 }
 
 fn table(out: &mut String, tests: &[&TestChange]) {

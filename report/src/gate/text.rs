@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use trodden_profile::TestCounts;
 
-use super::compare::{GateComparison, Grew, TestChange};
-use super::verdict::Verdict;
 use crate::words::{seconds, thousands};
+use trodden_insight::gate::Verdict;
+use trodden_insight::gate::{GateComparison, Grew, TestChange};
 
 /// Tests shown that are neither broken nor unstable.
 const MOST: usize = 20;
@@ -15,172 +15,172 @@ const MOST: usize = 20;
 /// Methods named as those that grew in several tests.
 const MOST_GROWN: usize = 3;
 
-impl GateComparison {
-    /// What happened, in one sentence.
-    pub fn headline(&self) -> String {
-        let tests = |n: usize| match n {
-            1 => "1 test".to_owned(),
-            n => format!("{} tests", thousands(n as u64)),
-        };
-        // What ran between tests is compared as well, and no test.
-        let are_tests = |test: &&TestChange| TestCounts::is_test(&test.name);
-        let compared = self.tests.iter().filter(are_tests);
-        let mut said = match (self.fail_on, self.count(Verdict::Broken)) {
-            _ if self.tests.iter().any(|test| test.own_limit) => match self.count(Verdict::Broken) {
-                0 => "No test does more work than it may".to_owned(),
-                1 => "1 test does more work than it may".to_owned(),
-                n => format!("{n} tests do more work than they may"),
+/// What happened, in one sentence.
+pub(super) fn headline(compared: &GateComparison) -> String {
+    let tests = |n: usize| match n {
+        1 => "1 test".to_owned(),
+        n => format!("{} tests", thousands(n as u64)),
+    };
+    // What ran between tests is compared as well, and no test.
+    let are_tests = |test: &&TestChange| TestCounts::is_test(&test.name);
+    let tests_compared = compared.tests.iter().filter(are_tests);
+    let mut said = match (compared.fail_on, compared.count(Verdict::Broken)) {
+        _ if compared.tests.iter().any(|test| test.own_limit) => match compared.count(Verdict::Broken) {
+            0 => "No test does more work than it may".to_owned(),
+            1 => "1 test does more work than it may".to_owned(),
+            n => format!("{n} tests do more work than they may"),
+        },
+        (Some(limit), 0) => format!("No test does over {} more work than before", limit_words(limit)),
+        (Some(limit), 1) => format!("1 test does over {} more work than before", limit_words(limit)),
+        (Some(limit), n) => format!("{n} tests do over {} more work than before", limit_words(limit)),
+        (None, _) => format!("{} compared", tests(tests_compared.clone().count())),
+    };
+    for (verdict, word) in [
+        (
+            Verdict::Changed,
+            if compared.fail_on.is_some() {
+                "changed within that"
+            } else {
+                "changed"
             },
-            (Some(limit), 0) => format!("No test does over {} more work than before", limit_words(limit)),
-            (Some(limit), 1) => format!("1 test does over {} more work than before", limit_words(limit)),
-            (Some(limit), n) => format!("{n} tests do over {} more work than before", limit_words(limit)),
-            (None, _) => format!("{} compared", tests(compared.clone().count())),
-        };
-        for (verdict, word) in [
-            (
-                Verdict::Changed,
-                if self.fail_on.is_some() {
-                    "changed within that"
-                } else {
-                    "changed"
-                },
-            ),
-            (Verdict::Same, "the same"),
-            (
-                Verdict::Unsure,
-                "unclear: runs of one build differ by as much, or other threads did the work",
-            ),
-            (Verdict::New, "new"),
-            (Verdict::Gone, "gone"),
-        ] {
-            match compared.clone().filter(|test| test.verdict == verdict).count() {
-                0 => {}
-                n => _ = write!(said, "; {} {word}", tests(n)),
-            }
+        ),
+        (Verdict::Same, "the same"),
+        (
+            Verdict::Unsure,
+            "unclear: runs of one build differ by as much, or other threads did the work",
+        ),
+        (Verdict::New, "new"),
+        (Verdict::Gone, "gone"),
+    ] {
+        match tests_compared
+            .clone()
+            .filter(|test| test.verdict == verdict)
+            .count()
+        {
+            0 => {}
+            n => _ = write!(said, "; {} {word}", tests(n)),
         }
-        said + "."
     }
+    said + "."
+}
 
-    /// Text for the terminal.
-    pub fn text(&self, colour: bool) -> String {
-        let mut out = format!("{}\n", self.headline());
-        if let Some(said) = self.grown(|title| title.to_owned()) {
-            let _ = writeln!(out, "Grew most: {said}.");
+/// Text for the terminal.
+pub(super) fn text(compared: &GateComparison, colour: bool) -> String {
+    let mut out = format!("{}\n", headline(compared));
+    if let Some(said) = grown(compared, |title| title.to_owned()) {
+        let _ = writeln!(out, "Grew most: {said}.");
+    }
+    let listed = compared.worth_a_word();
+    let mut told = HashSet::new();
+    for (shown, test) in listed.iter().enumerate() {
+        if shown >= MOST && test.verdict != Verdict::Broken {
+            let _ = writeln!(
+                out,
+                "… and {} more (all of them in --format json)",
+                listed.len() - shown
+            );
+            break;
         }
-        let listed = self.worth_a_word();
-        let mut told = HashSet::new();
-        for (shown, test) in listed.iter().enumerate() {
-            if shown >= MOST && test.verdict != Verdict::Broken {
+        out += &line(test, colour, &mut told);
+    }
+    out += &list(
+        "More calls of code that is not counted (the JDK, libraries), whose work is not in these numbers",
+        &calling_more(compared),
+    );
+    out += &list(
+        "More objects and arrays made by counted code",
+        &allocating_more(compared),
+    );
+    for (tests, about) in unstable(compared) {
+        let _ = writeln!(out, "\n{about}:");
+        for (shown, test) in tests.iter().enumerate() {
+            if shown >= MOST {
                 let _ = writeln!(
                     out,
                     "… and {} more (all of them in --format json)",
-                    listed.len() - shown
+                    tests.len() - shown
                 );
                 break;
             }
-            out += &line(test, colour, &mut told);
+            let reason = test.unstable.as_deref().unwrap_or_default();
+            let _ = writeln!(out, "  {}\n      {reason}", test.name);
         }
-        out += &list(
-            "More calls of code that is not counted (the JDK, libraries), whose work is not in these numbers",
-            &self.calling_more(),
-        );
-        out += &list(
-            "More objects and arrays made by counted code",
-            &self.allocating_more(),
-        );
-        for (tests, about) in self.unstable() {
-            let _ = writeln!(out, "\n{about}:");
-            for (shown, test) in tests.iter().enumerate() {
-                if shown >= MOST {
-                    let _ = writeln!(
-                        out,
-                        "… and {} more (all of them in --format json)",
-                        tests.len() - shown
-                    );
-                    break;
-                }
-                let reason = test.unstable.as_deref().unwrap_or_default();
-                let _ = writeln!(out, "  {}\n      {reason}", test.name);
-            }
-        }
-        out
     }
+    out
 }
 
-impl GateComparison {
-    /// In which methods tests do more work, if it is more than one test that does: `a.B.c() in 12 tests (3 of them over
-    /// the limit)`.
-    pub(super) fn grown(&self, name: fn(&str) -> String) -> Option<String> {
-        let methods = self.grown_methods();
-        if methods.iter().map(|(_, tests, _)| tests).sum::<usize>() < 2 {
-            return None;
-        }
-        let mut said: Vec<String> = Vec::new();
-        for (title, tests, broken) in methods.iter().take(MOST_GROWN) {
-            let plural = if *tests == 1 { "test" } else { "tests" };
-            let over = match *broken {
-                0 => String::new(),
-                broken if broken == *tests => " (over the limit)".to_owned(),
-                broken => format!(" ({broken} of them over the limit)"),
-            };
-            said.push(format!("{} in {tests} {plural}{over}", name(title)));
-        }
-        match methods.len().saturating_sub(MOST_GROWN) {
-            0 => {}
-            1 => said.push("1 more method".to_owned()),
-            n => said.push(format!("{n} more methods")),
-        }
-        Some(said.join("; "))
+/// In which methods tests do more work, if it is more than one test that does: `a.B.c() in 12 tests (3 of them over
+/// the limit)`.
+pub(super) fn grown(compared: &GateComparison, name: fn(&str) -> String) -> Option<String> {
+    let methods = compared.grown_methods();
+    if methods.iter().map(|(_, tests, _)| tests).sum::<usize>() < 2 {
+        return None;
     }
-
-    /// Tests that are not the same in each run, and what that means for them.
-    pub(super) fn unstable(&self) -> Vec<(Vec<&TestChange>, &'static str)> {
-        let unstable = self.tests.iter().filter(|test| test.unstable.is_some());
-        let (others, own): (Vec<_>, Vec<_>) = unstable.partition(|test| test.by_others);
-        let groups = [
-            (
-                own,
-                "Runs of one build differ, so such a test fails only by its own limit (@Gate), or if it grows by far more",
-            ),
-            (
-                others,
-                "Runs of one build differ only in threads that began before the test or outlived it; no test fails by their work",
-            ),
-        ];
-        groups
-            .into_iter()
-            .filter(|(tests, _)| !tests.is_empty())
-            .collect()
-    }
-
-    /// Tests whose counted code makes more objects, in words, the largest growth first.
-    pub(super) fn allocating_more(&self) -> Vec<(&TestChange, String)> {
-        let more = |test| TestChange::allocates_more(test).map(|pair| (test, pair));
-        let mut found: Vec<(&TestChange, [u64; 2])> = self.tests.iter().filter_map(more).collect();
-        let growth = |[b, a]: [u64; 2]| a as f64 / b.max(1) as f64;
-        found.sort_by(|a, b| growth(b.1).total_cmp(&growth(a.1)).then(a.0.name.cmp(&b.0.name)));
-        let said = |(test, [b, a]): (_, [u64; 2])| {
-            let words = format!("{} → {} allocations", thousands(b), thousands(a));
-            (test, words)
+    let mut said: Vec<String> = Vec::new();
+    for (title, tests, broken) in methods.iter().take(MOST_GROWN) {
+        let plural = if *tests == 1 { "test" } else { "tests" };
+        let over = match *broken {
+            0 => String::new(),
+            broken if broken == *tests => " (over the limit)".to_owned(),
+            broken => format!(" ({broken} of them over the limit)"),
         };
-        found.into_iter().map(said).collect()
+        said.push(format!("{} in {tests} {plural}{over}", name(title)));
     }
+    match methods.len().saturating_sub(MOST_GROWN) {
+        0 => {}
+        1 => said.push("1 more method".to_owned()),
+        n => said.push(format!("{n} more methods")),
+    }
+    Some(said.join("; "))
+}
 
-    /// Tests that call more of what is not counted, in words, the largest growth first.
-    pub(super) fn calling_more(&self) -> Vec<(&TestChange, String)> {
-        let mut found: Vec<(f64, &TestChange, String)> = Vec::new();
-        for test in &self.tests {
-            if let Some([b, a]) = test.calls_out() {
-                let mut said = format!("{} → {} calls", thousands(b), thousands(a));
-                if let Some(method) = &test.calls_more {
-                    let _ = write!(said, ", most of the additional ones in {method}");
-                }
-                found.push((a as f64 / b.max(1) as f64, test, said));
+/// Tests that are not the same in each run, and what that means for them.
+pub(super) fn unstable(compared: &GateComparison) -> Vec<(Vec<&TestChange>, &'static str)> {
+    let unstable = compared.tests.iter().filter(|test| test.unstable.is_some());
+    let (others, own): (Vec<_>, Vec<_>) = unstable.partition(|test| test.by_others);
+    let groups = [
+        (
+            own,
+            "Runs of one build differ, so such a test fails only by its own limit (@Gate), or if it grows by far more",
+        ),
+        (
+            others,
+            "Runs of one build differ only in threads that began before the test or outlived it; no test fails by their work",
+        ),
+    ];
+    groups
+        .into_iter()
+        .filter(|(tests, _)| !tests.is_empty())
+        .collect()
+}
+
+/// Tests whose counted code makes more objects, in words, the largest growth first.
+pub(super) fn allocating_more(compared: &GateComparison) -> Vec<(&TestChange, String)> {
+    let more = |test| TestChange::allocates_more(test).map(|pair| (test, pair));
+    let mut found: Vec<(&TestChange, [u64; 2])> = compared.tests.iter().filter_map(more).collect();
+    let growth = |[b, a]: [u64; 2]| a as f64 / b.max(1) as f64;
+    found.sort_by(|a, b| growth(b.1).total_cmp(&growth(a.1)).then(a.0.name.cmp(&b.0.name)));
+    let said = |(test, [b, a]): (_, [u64; 2])| {
+        let words = format!("{} → {} allocations", thousands(b), thousands(a));
+        (test, words)
+    };
+    found.into_iter().map(said).collect()
+}
+
+/// Tests that call more of what is not counted, in words, the largest growth first.
+pub(super) fn calling_more(compared: &GateComparison) -> Vec<(&TestChange, String)> {
+    let mut found: Vec<(f64, &TestChange, String)> = Vec::new();
+    for test in &compared.tests {
+        if let Some([b, a]) = test.calls_out() {
+            let mut said = format!("{} → {} calls", thousands(b), thousands(a));
+            if let Some(method) = &test.calls_more {
+                let _ = write!(said, ", most of the additional ones in {method}");
             }
+            found.push((a as f64 / b.max(1) as f64, test, said));
         }
-        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.name.cmp(&b.1.name)));
-        found.into_iter().map(|(_, test, said)| (test, said)).collect()
     }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.name.cmp(&b.1.name)));
+    found.into_iter().map(|(_, test, said)| (test, said)).collect()
 }
 
 /// Tests, each with what is said of it, up to a number; nothing if there are none.

@@ -8,12 +8,13 @@ use trodden_profile::MethodMap;
 
 use super::bar;
 use crate::html_method::callees;
-use crate::left_out::{LeftOut, line};
-use crate::line_time::{LineTime, LineTimes};
-use crate::path_time::Times;
-use crate::source::Sources;
-use crate::view::View;
-use crate::words::{self, dotted, percent, signature};
+use crate::words::{self, percent};
+use trodden_insight::left_out::{LeftOut, line};
+use trodden_insight::line_time::{LineTime, LineTimes};
+use trodden_insight::names::{dotted, signature};
+use trodden_insight::path_time::Times;
+use trodden_insight::source::Sources;
+use trodden_insight::view::View;
 
 /// Lines of a method at most.
 const LINES: usize = 40;

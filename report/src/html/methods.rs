@@ -10,8 +10,9 @@ use trodden_profile::{CpuFrame, CpuFrameKind, CpuTime, PlaceTime};
 use super::embed::{self, Exact};
 use super::{bar, breakable};
 use crate::section::Extent;
-use crate::view::{MethodView, View};
-use crate::words::{self, dotted, percent, thousands};
+use crate::words::{self, percent, thousands};
+use trodden_insight::names::dotted;
+use trodden_insight::view::{MethodView, View};
 
 /// Methods in the table at most.
 const LISTED: usize = 20_000;
@@ -248,7 +249,7 @@ fn uncounted(view: &View) -> Vec<Uncounted> {
             continue;
         }
         all.push(Uncounted {
-            name: crate::cpu::title(frame),
+            name: trodden_insight::cpu::title(frame),
             shares: [times.near[at], total, own].map(share),
             reason: reason(frame, left_out.get(&at).copied()),
         });

@@ -4,8 +4,8 @@
 use trodden_numbering::StartKind;
 use trodden_profile::{EndKind, MethodMap};
 
-use crate::decisions::Decisions;
-use crate::view::{PathView, Stop};
+use trodden_insight::decisions::Decisions;
+use trodden_insight::view::{PathView, Stop};
 
 /// A path beside the most similar of those above it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

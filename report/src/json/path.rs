@@ -1,11 +1,11 @@
 //! A path in JSON, as several documents have it.
 
 use serde::Serialize;
+use trodden_insight::names;
 use trodden_profile::{Key, MethodMap, PathDescription, Place};
 
-use crate::decisions::{Decision, Decisions};
-use crate::view::PathView;
-use crate::words;
+use trodden_insight::decisions::{Decision, Decisions};
+use trodden_insight::view::PathView;
 
 #[derive(Serialize)]
 pub(crate) struct Path {
@@ -78,7 +78,7 @@ pub(crate) fn path(view: &PathView, map: &MethodMap, graph: Key, decisions: &Dec
             .map(|(s, edge)| Step {
                 bci: s.at.bci,
                 line: s.at.line,
-                branch: words::decision(&s.label),
+                branch: names::decision(&s.label),
                 condition: decisions.of(edge.from.index()).and_then(Decision::phrase),
                 outcome: decisions.outcome(edge.from.index(), edge.index as usize),
             })

@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use trodden_profile::KPaths;
 
-use super::{Fold, Limits, Trees, label};
+use super::label;
 use crate::dot::{HOT, quoted};
-use crate::view::MethodView;
 use crate::words::thousands;
+use trodden_insight::kpaths::{Fold, Limits, Trees};
+use trodden_insight::view::MethodView;
 
 /// One cluster with the trees of a method; nothing if it has none. `index` tells methods apart in node names.
 pub(crate) fn cluster(

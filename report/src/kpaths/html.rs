@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 use trodden_profile::KPaths;
 
-use super::{Fold, Limits, Line, Step, Tree, Trees, leftovers, share};
 use crate::html::bar;
 use crate::html_method::route;
-use crate::view::MethodView;
 use crate::words::{percent, thousands};
+use trodden_insight::kpaths::{Fold, Limits, Line, Step, Tree, Trees, leftovers, share};
+use trodden_insight::view::MethodView;
 
 /// Levels of lines at most: a browser that nests deeper lists shows nothing worth reading.
 const DEEPEST: usize = 60;
@@ -27,10 +27,10 @@ pub(crate) fn section(kpaths: Option<&KPaths>, method: &MethodView, limits: &Lim
             h3 { "What came next" }
             p.note { "Each tree starts with a path. Below it are the paths that followed in the same call, in sequences of up to " (trees.k)
                 ", with their share of the line above and, in brackets, of the first path. “×4” means four times in a row. An arrow joins \
-                paths that nearly always (" (percent(1.0 - super::LOSS)) " or more) follow each other; the shares are those of the last one. \
+                paths that nearly always (" (percent(1.0 - trodden_insight::kpaths::LOSS)) " or more) follow each other; the shares are those of the last one. \
                 Click a number to mark that path. Paths with less than " (percent(limits.min_parent)) " of the line above or "
                 (percent(limits.min_root)) " of the first path are not shown." }
-            @if let Some(error) = trees.error() { p.note { (error) } }
+            @if let Some(error) = super::error(&trees) { p.note { (error) } }
             div.trees {
                 div { @for (i, (tree, lines)) in drawn.iter().enumerate() {
                     details.tree open[i < 3] {

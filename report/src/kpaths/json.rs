@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use trodden_profile::Key;
 
-use super::{Limits, Trees};
 use crate::json::{Path, path};
-use crate::view::View;
+use trodden_insight::kpaths::{Limits, Trees};
+use trodden_insight::view::View;
 
 #[derive(Serialize)]
 pub(crate) struct Forests<'a> {
@@ -70,8 +70,12 @@ struct Unreadable {
 }
 
 /// The key of a node's sequence, from the keys of paths.
-fn sequence(tree: &super::Tree, node: &super::TreeNode, keys: &BTreeMap<u64, Key>) -> Option<Key> {
-    let above = |node: &super::TreeNode| Some(&tree.nodes[node.parent?]);
+fn sequence(
+    tree: &trodden_insight::kpaths::Tree,
+    node: &trodden_insight::kpaths::TreeNode,
+    keys: &BTreeMap<u64, Key>,
+) -> Option<Key> {
+    let above = |node: &trodden_insight::kpaths::TreeNode| Some(&tree.nodes[node.parent?]);
     let mut paths = Vec::new();
     let mut next = Some(node);
     while let Some(node) = next {
@@ -85,7 +89,7 @@ fn sequence(tree: &super::Tree, node: &super::TreeNode, keys: &BTreeMap<u64, Key
 pub(crate) fn forests<'a>(view: &'a View, top: usize, limits: &Limits) -> Option<Forests<'a>> {
     let kpaths = view.kpaths?;
     let methods = view.methods.iter().take(top);
-    let method = |method: &'a crate::MethodView<'_>| {
+    let method = |method: &'a trodden_insight::view::MethodView<'_>| {
         let trees = Trees::new(view.kpaths, method, limits)?;
         let graph = method.map.graph_key();
         let mut keys = BTreeMap::new();
@@ -102,7 +106,7 @@ pub(crate) fn forests<'a>(view: &'a View, top: usize, limits: &Limits) -> Option
                 }),
             }
         }
-        let node = |tree: &super::Tree, n: &super::TreeNode| Node {
+        let node = |tree: &trodden_insight::kpaths::Tree, n: &trodden_insight::kpaths::TreeNode| Node {
             path: n.path,
             key: sequence(tree, n, &keys).map(|key| key.to_string()),
             length: n.length,

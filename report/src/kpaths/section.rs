@@ -2,11 +2,12 @@
 
 use maud::Markup;
 
-use super::{Limits, compare, dot, html, json, text};
+use super::{compare, dot, html, json, text};
 use crate::compare::{CompareError, Compared, Pair};
 use crate::section::{Extent, Json, ReportSection};
 use crate::text::Page;
-use crate::view::{MethodView, View};
+use trodden_insight::kpaths::Limits;
+use trodden_insight::view::{MethodView, View};
 
 /// Path forests as a kind of data.
 pub(crate) struct Kind;

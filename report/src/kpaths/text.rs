@@ -2,10 +2,11 @@
 
 use trodden_profile::KPaths;
 
-use super::{Fold, Limits, Line, Tree, Trees, label, leftovers, share};
+use super::label;
 use crate::text::{DECISION, HOT, Page, SOFT, WIDTH, wrap};
-use crate::view::MethodView;
 use crate::words::{percent, thousands};
+use trodden_insight::kpaths::{Fold, Limits, Line, Tree, Trees, leftovers, share};
+use trodden_insight::view::MethodView;
 
 /// Lines of one tree at most.
 const MOST: usize = 40;
@@ -31,7 +32,7 @@ pub(crate) fn lines(kpaths: Option<&KPaths>, method: &MethodView, limits: &Limit
         "what came next, in sequences of up to {} paths: share of the line above (share of the first path)",
         trees.k
     ))];
-    out.extend(trees.error().map(Row::Note));
+    out.extend(super::error(&trees).map(Row::Note));
     for tree in &trees.trees {
         let root = tree.root();
         let words = format!(

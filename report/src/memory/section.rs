@@ -6,8 +6,8 @@ use trodden_profile::Known;
 
 use crate::section::{Extent, Json, ReportSection};
 use crate::text::Page;
-use crate::view::{MethodView, View};
 use crate::words;
+use trodden_insight::view::{MethodView, View};
 
 /// Methods of earlier runs as a kind of data.
 pub(crate) struct Kind;
@@ -43,7 +43,7 @@ impl ReportSection for Kind {
 
     fn text_of_method(&self, _: &View, method: &MethodView, _: &Extent, page: &mut Page) {
         if let Some(earlier) = &method.earlier {
-            page.wrapped(3, &earlier.mark());
+            page.wrapped(3, &super::mark(earlier));
         }
     }
 
@@ -52,7 +52,7 @@ impl ReportSection for Kind {
     }
 
     fn html_of_method(&self, _: &View, method: &MethodView, _: &Extent) -> Markup {
-        html! { @if let Some(earlier) = &method.earlier { p.note { "The " (earlier.mark()) "." } } }
+        html! { @if let Some(earlier) = &method.earlier { p.note { "The " (super::mark(earlier)) "." } } }
     }
 
     fn json_of_method<'v>(&self, method: &'v MethodView<'v>, _: &Extent) -> Option<Json<'v>> {

@@ -2,9 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::{StructureView, text};
+use super::text;
 use crate::html::bar;
 use crate::words::{percent, thousands};
+use trodden_insight::structural::StructureView;
 
 /// The loops of a method, if they were counted.
 pub(crate) fn section(view: Option<&StructureView>, paths: usize) -> Markup {

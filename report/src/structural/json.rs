@@ -3,7 +3,8 @@
 use serde::Serialize;
 use trodden_profile::BlockExit;
 
-use super::{GraphView, Spot, StructuralStep, StructureView, text};
+use super::text;
+use trodden_insight::structural::{GraphView, Spot, StructuralStep, StructureView};
 
 #[derive(Serialize)]
 pub(crate) struct Graph {

@@ -1,7 +1,7 @@
 //! Structural paths in words.
 
-use super::{GraphView, Spot, StructuralPathView, StructuralStep, StructureView};
 use crate::words::{percent, thousands};
+use trodden_insight::structural::{GraphView, Spot, StructuralPathView, StructuralStep, StructureView};
 use trodden_profile::BlockExit;
 
 /// Line, or bytecode index.

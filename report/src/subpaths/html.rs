@@ -2,9 +2,11 @@
 
 use maud::{Markup, html};
 
-use super::{BlockStep, Part, Shown, SubpathsView, error, text};
+use super::text;
 use crate::html::bar;
-use crate::words::{dotted, percent, thousands};
+use crate::words::{percent, thousands};
+use trodden_insight::names::dotted;
+use trodden_insight::subpaths::{BlockStep, Part, Shown, SubpathsView, error};
 
 /// The section, if there are subpaths.
 pub(crate) fn section(view: Option<&SubpathsView>, top: usize) -> Markup {

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Part, Shown, SubpathsView, text};
+use super::text;
+use trodden_insight::subpaths::{Part, Shown, SubpathsView};
 
 #[derive(Serialize)]
 pub(crate) struct Document<'a> {

@@ -6,7 +6,7 @@ use super::{compare, html, json, text};
 use crate::compare::{CompareError, Compared, Pair};
 use crate::section::{Extent, Json, ReportSection};
 use crate::text::Page;
-use crate::view::View;
+use trodden_insight::view::View;
 
 /// Hot subpaths as a kind of data.
 pub(crate) struct Kind;

@@ -1,13 +1,14 @@
 //! The page of a class: its methods.
 
 use std::cmp::Reverse;
+use trodden_insight::names;
 
 use maud::{Markup, html};
 
 use super::{Class, INDEX, Package, cells, frame, heads, missed, most, signature, simple};
 use crate::coverage::marks;
-use crate::coverage::{Counters, Coverage, MethodCoverage};
-use crate::words::{self, dotted};
+use trodden_insight::coverage::{Counters, Coverage, MethodCoverage};
+use trodden_insight::names::dotted;
 
 pub(super) fn page(coverage: &Coverage, package: &Package, class: &Class) -> String {
     let counted = |method: &&'_ MethodCoverage| Counters::of([*method], coverage.cap());
@@ -48,8 +49,8 @@ fn one(package: &Package, method: &MethodCoverage) -> Markup {
         @if !never.is_empty() {
             ul.ways { @for one in &never { li {
                 @match package.place_of(method, one.at.line) {
-                    Some(place) => { a href=(place) { (words::place(one.at)) } }
-                    None => { (words::place(one.at)) }
+                    Some(place) => { a href=(place) { (names::place(one.at)) } }
+                    None => { (names::place(one.at)) }
                 }
                 ": " (one.markup())
             } } }

@@ -2,14 +2,16 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use trodden_insight::names;
 
 use maud::{Markup, html};
 use trodden_profile::printable;
 
 use super::{INDEX, Package, cells, frame, heads, missed, most, signature, simple};
 use crate::coverage::marks;
-use crate::coverage::{Counters, Coverage, MethodCoverage, Ratio};
-use crate::words::{self, dotted, percent, thousands};
+use crate::words::{self, percent, thousands};
+use trodden_insight::coverage::{Counters, Coverage, MethodCoverage, Ratio};
+use trodden_insight::names::dotted;
 
 /// Methods in the list of the worst.
 const WORST: usize = 30;
@@ -141,8 +143,8 @@ fn one(counters: &Counters, package: &Package, method: &MethodCoverage) -> Marku
             ul.ways {
                 @for one in never.iter().take(MAX_DECISIONS) { li {
                     @match link(one.at.line) {
-                        Some(link) => { a href=(link) { (words::place(one.at)) } }
-                        None => { (words::place(one.at)) }
+                        Some(link) => { a href=(link) { (names::place(one.at)) } }
+                        None => { (names::place(one.at)) }
                     }
                     ": " (one.markup())
                 } }

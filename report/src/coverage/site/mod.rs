@@ -13,10 +13,11 @@ use std::path::PathBuf;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use trodden_profile::printable;
 
-use super::{Counters, Coverage, MethodCoverage, Ratio};
-use crate::source::Sources;
-use crate::words::{dotted, percent, thousands};
+use crate::words::{percent, thousands};
 use names::Names;
+use trodden_insight::coverage::{Counters, Coverage, MethodCoverage, Ratio};
+use trodden_insight::names::dotted;
+use trodden_insight::source::Sources;
 
 /// Name of the page with which reading begins.
 const INDEX: &str = "index.html";
@@ -179,7 +180,7 @@ fn simple(class: &str) -> &str {
 /// A method's name and parameters.
 fn signature(method: &MethodCoverage) -> String {
     let map = method.map();
-    crate::words::signature(&map.name, &map.descriptor)
+    trodden_insight::names::signature(&map.name, &map.descriptor)
 }
 
 /// What is not covered: of this there is most in what is worst.

@@ -6,9 +6,9 @@ use maud::{Markup, html};
 
 use super::{File, INDEX, Package, frame};
 use crate::coverage::marks;
-use crate::coverage::{Coverage, Line, Ratio};
-use crate::source::Sources;
 use crate::words::{percent, thousands};
+use trodden_insight::coverage::{Coverage, Line, Ratio};
+use trodden_insight::source::Sources;
 
 /// One line, of all methods that have code there.
 #[derive(Default)]

@@ -9,11 +9,11 @@ use prost::Message;
 use super::origin::Origin;
 use super::strings::Strings;
 use super::{Export, FrameKind, Unit, whole};
-use crate::view::View;
 use messages::{
     AnyValue, Function, InstrumentationScope, KeyValue, KeyValueAndUnit, Line, Location, Nothing, Profile,
     ProfilesData, ProfilesDictionary, Resource, ResourceProfiles, Sample, ScopeProfiles, Stack, ValueType,
 };
+use trodden_insight::view::View;
 
 /// A service that nobody has named, as OpenTelemetry's conventions call it.
 const UNNAMED: &str = "unknown_service:java";

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use trodden_profile::{Callee, ShapeHasher};
 
-use super::Measured;
+use trodden_insight::gate::Measured;
 
 /// A class, a method of it by name and descriptor or any, and what a method does that calls it.
 type Source = (&'static str, Option<(&'static str, &'static str)>, &'static str);
@@ -141,7 +141,7 @@ const SOURCES: &[Source] = &[
 const FAR: usize = 3;
 
 /// What in a method, or in those that call it, may be the reason that it differs.
-pub(super) fn of(run: &Measured, name: &(String, String)) -> Option<String> {
+pub fn of(run: &Measured, name: &(String, String)) -> Option<String> {
     if name.1.starts_with("<clinit>") {
         return Some("which initialises its class".to_owned());
     }

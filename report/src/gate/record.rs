@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{GateFile, GateTest, Measured, reason};
+use super::reason;
 use crate::words;
+use trodden_insight::gate::{GateFile, GateTest, Lacks, Measured, OTHERS};
 
 /// The forks of a benchmark do other numbers of operations: a difference up to this share is no more than that.
 const OF_OPERATIONS: f64 = 1e-4;
-
-/// Threads whose work one test may have now, and another one the next time.
-pub(super) const OTHERS: &str = "threads that began before the test, or outlived it";
 
 /// What a test allows makes no sense.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +38,7 @@ pub fn record(runs: &[BTreeMap<String, Measured>], together: bool) -> Result<Gat
 }
 
 /// `0.5%`, `0.5 %` or `0.5` as a share.
-pub(super) fn share(words: &str) -> Option<f64> {
+pub fn share(words: &str) -> Option<f64> {
     let number: f64 = words.trim().trim_end_matches('%').trim().parse().ok()?;
     (0.0..=100_000.0).contains(&number).then_some(number / 100.0)
 }
@@ -57,7 +55,7 @@ fn test(name: &str, runs: &[&Measured], wanted: usize) -> Result<GateTest, Limit
         })
     });
     let most = runs.iter().map(|run| run.instructions).max().unwrap_or_default();
-    let lacks = runs.iter().find_map(|run| run.lacks.clone());
+    let lacks = runs.iter().find_map(|run| run.lacks.map(lacking));
     let comparable = lacks.is_none() && runs.len() >= wanted;
     let own = || runs.iter().map(|run| run.instructions.saturating_sub(run.others));
     let own = [own().min(), own().max()].map(Option::unwrap_or_default);
@@ -81,6 +79,18 @@ fn test(name: &str, runs: &[&Measured], wanted: usize) -> Result<GateTest, Limit
         unstable,
         methods: least.listed(),
     })
+}
+
+/// A gap in the numbers, as the file has it.
+fn lacking(lacks: Lacks) -> String {
+    match lacks {
+        Lacks::Together => {
+            "several tests ran at the same time, so it is not known which of them did this work".to_owned()
+        }
+        Lacks::NotExact => "not all paths were counted".to_owned(),
+        Lacks::Lost(ends) => format!("{} path ends were lost", words::thousands(ends)),
+        Lacks::Instructions => "instructions are estimated from bytes: an older profile".to_owned(),
+    }
 }
 
 /// What differs between the runs, in words. `by_others`: all that differs is what others than the test's own threads did.
@@ -118,7 +128,7 @@ fn differs(runs: &[&Measured], least: u64, most: u64, by_others: bool) -> Option
 }
 
 /// A share that may be tiny.
-pub(super) fn spread_percent(share: f64) -> String {
+pub fn spread_percent(share: f64) -> String {
     match share * 100.0 {
         0.0 => "0 %".to_owned(),
         p if p < 0.001 => "less than 0.001 %".to_owned(),
