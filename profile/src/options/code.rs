@@ -4,7 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::entry::{Effect, Level, OptionEntry, Use};
 use super::output::file_name;
 use super::values::{format_duration, parse_duration};
 
@@ -42,7 +41,7 @@ impl fmt::Display for UseProfile {
     }
 }
 
-/// What the value begins with where it is no file. A file of such a name is reached by `./`.
+/// Beginning of a value that is no file. A file of such a name is reached by `./`.
 const OWN: &str = "own:";
 
 impl FromStr for UseProfile {
@@ -55,35 +54,3 @@ impl FromStr for UseProfile {
         }
     }
 }
-
-pub(super) const ENTRIES: &[OptionEntry] = &[
-    OptionEntry {
-        name: "use-profile",
-        value: "FILE|own:DURATION",
-        default: "none",
-        example: "x.trodden",
-        help: "Whose counts keep updates off hot edges: a former run's, or this run's after a time",
-        code: true,
-        effect: Effect::Classes,
-        set: |o, value| Ok(o.code.use_profile = Some(value.parse()?)),
-        get: |o| o.code.use_profile.as_ref().map(ToString::to_string),
-        // Classes that are numbered again have ids of their own.
-        mark: Some(|o| o.former_profile().is_some().to_string()),
-        ..OptionEntry::PLAIN
-    },
-    OptionEntry {
-        name: "memory",
-        value: "FILE",
-        default: "none",
-        example: "x.plan",
-        help: "Methods that earlier runs know, so that they get no probes; 'trodden run' writes it",
-        level: Level::Research,
-        uses: &[Use::RETIRING],
-        code: true,
-        effect: Effect::Classes,
-        set: |o, value| Ok(o.code.memory = Some(file_name(value)?)),
-        get: |o| o.code.memory.clone(),
-        mark: Some(|o| o.code.memory.is_some().to_string()),
-        ..OptionEntry::PLAIN
-    },
-];

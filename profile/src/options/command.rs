@@ -4,10 +4,10 @@ use super::syntax::{escape, split_unescaped, unescape};
 use super::table::option_called;
 use super::{Action, OptionError, ProfileKind, ProfileOptions, error, options};
 
-/// What the agent string asks for.
+/// The agent string, parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentCommand {
-    /// What to do.
+    /// The action.
     pub action: Action,
     /// With which options.
     pub options: ProfileOptions,

@@ -1,7 +1,6 @@
 //! Options of profile `contexts`.
 
-use super::entry::{Effect, Level, OptionEntry, TakenBy, Use};
-use super::values::{CallPaths, ContextAlgorithm, ContextWeight, Share, format_bytes, parse_bytes};
+use super::values::{CallPaths, ContextAlgorithm, ContextWeight, Share};
 
 /// Options of profile `contexts`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,11 +9,11 @@ pub struct ContextChoices {
     pub phi: Share,
     /// How much a counter may be wrong, as a share of all calls; `None`: a fifth of `phi`.
     pub epsilon: Option<Share>,
-    /// What decides which are kept.
+    /// Algorithm that decides which are kept.
     pub algorithm: ContextAlgorithm,
     /// Are contexts distinguished by the path that led to each call?
     pub call_paths: CallPaths,
-    /// What is counted.
+    /// The quantity that is counted.
     pub weight: ContextWeight,
     /// With `weight=alloc`: mean number of bytes from one allocation that is charged to the next; 0: all are.
     pub alloc_interval: u32,
@@ -34,107 +33,4 @@ impl Default for ContextChoices {
 }
 
 /// Mean number of bytes from one allocation that is charged to the next, by default.
-const ALLOC_INTERVAL: u32 = 64 << 10;
-
-/// Reads what is counted, and for allocations the mean number of bytes between two that are charged.
-fn weight(given: &str) -> Result<(ContextWeight, u32), String> {
-    let Some(bytes) = given.strip_prefix("alloc:") else {
-        return Ok((given.parse()?, ALLOC_INTERVAL));
-    };
-    let bytes = parse_bytes(bytes).filter(|&bytes| bytes <= i32::MAX as u32);
-    let reason =
-        || format!("'{given}' has no number of bytes such as alloc:0, alloc:4096, alloc:64k or alloc:1M");
-    Ok((ContextWeight::Alloc, bytes.ok_or_else(reason)?))
-}
-
-/// An option of contexts that changes what counts mean.
-const PLAIN: OptionEntry = OptionEntry {
-    uses: &[Use::CONTEXTS],
-    effect: Effect::Counts(&[Use::CONTEXTS]),
-    ..OptionEntry::PLAIN
-};
-
-pub(super) const ENTRIES: &[OptionEntry] = &[
-    OptionEntry {
-        name: "phi",
-        value: "SHARE",
-        default: "1e-4",
-        example: "0.01",
-        help: "A context is hot from this share of all calls on",
-        taken: TakenBy::Both,
-        set: |o, value| Ok(o.contexts.phi = value.parse()?),
-        get: |o| Some(o.contexts.phi.to_string()),
-        ..PLAIN
-    },
-    OptionEntry {
-        name: "epsilon",
-        value: "SHARE|phi/5",
-        default: "phi/5",
-        example: "1e-5",
-        help: "How much a counter may be wrong, as a share of all calls",
-        taken: TakenBy::Both,
-        level: Level::Research,
-        set: |o, value| {
-            o.contexts.epsilon = match value {
-                "phi/5" => None,
-                share => Some(share.parse()?),
-            };
-            Ok(())
-        },
-        get: |o| {
-            let share = o.contexts.epsilon.map(|share| share.to_string());
-            Some(share.unwrap_or_else(|| "phi/5".to_owned()))
-        },
-        ..PLAIN
-    },
-    OptionEntry {
-        name: "algorithm",
-        value: "lss|exact|bss|lc|sticky|null",
-        default: "lss",
-        example: "exact",
-        help: "Which contexts are kept; bss, lc, sticky and null are for replays",
-        taken: TakenBy::Both,
-        only_replayed: |o| {
-            let lives = [ContextAlgorithm::LazySpaceSaving, ContextAlgorithm::Exact];
-            !lives.contains(&o.contexts.algorithm)
-        },
-        set: |o, value| Ok(o.contexts.algorithm = value.parse()?),
-        get: |o| Some(o.contexts.algorithm.to_string()),
-        ..PLAIN
-    },
-    OptionEntry {
-        name: "weight",
-        value: "calls|time|alloc[:BYTES]",
-        default: "calls",
-        example: "time",
-        help: "What is counted; BYTES: mean number between allocations that are charged",
-        effect: Effect::Classes,
-        set: |o, value| {
-            let (weight, bytes) = weight(value)?;
-            o.contexts.weight = weight;
-            o.contexts.alloc_interval = bytes;
-            Ok(())
-        },
-        get: |o| {
-            let weight = o.contexts.weight;
-            Some(match o.contexts.alloc_interval {
-                ALLOC_INTERVAL => weight.to_string(),
-                bytes => format!("{weight}:{}", format_bytes(bytes)),
-            })
-        },
-        // Every interval gives unbiased sums.
-        mark: Some(|o| o.contexts.weight.to_string()),
-        ..PLAIN
-    },
-    OptionEntry {
-        name: "call-paths",
-        value: "off|on",
-        default: "off",
-        example: "on",
-        help: "Are calls from one place distinguished by the path to them?",
-        effect: Effect::Classes,
-        set: |o, value| Ok(o.contexts.call_paths = value.parse()?),
-        get: |o| Some(o.contexts.call_paths.to_string()),
-        ..PLAIN
-    },
-];
+pub(super) const ALLOC_INTERVAL: u32 = 64 << 10;

@@ -1,4 +1,4 @@
-//! What follows from several options together.
+//! Facts that follow from several options together.
 
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ impl ProfileOptions {
         )
     }
 
-    /// What of the options only the event stream can give, in words.
+    /// The options that only the event stream can give, as text.
     pub(super) fn wish_for_events(&self) -> Option<String> {
         if self.output.file.format() == FileFormat::Trace {
             return Some(format!("the trace '{}'", self.output.file));

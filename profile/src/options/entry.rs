@@ -1,4 +1,4 @@
-//! What the table knows about one option. Its entries are in the files of the groups.
+//! One row of the table of options. The rows are in `entries`, by group.
 
 use super::{Action, Probe, ProfileKind, ProfileOptions, Schedule, SubpathCounts};
 
@@ -8,7 +8,7 @@ pub struct OptionEntry {
     /// The word: `--name VALUE` on the command line, `name=value` elsewhere. In the agent string and in
     /// properties files an underscore may stand for each hyphen.
     pub name: &'static str,
-    /// What values look like.
+    /// Syntax of its values.
     pub value: &'static str,
     /// The default, in words or in option syntax.
     pub default: &'static str,
@@ -30,18 +30,18 @@ pub struct OptionEntry {
     pub uses: &'static [Use],
     /// Does it choose code and its probes, so that it means nothing to code that carries its probes already?
     pub code: bool,
-    /// What changes with it.
+    /// The change that it makes.
     pub effect: Effect,
     /// Sets it from a value in option syntax; for a list, from all its values.
     pub(super) set: fn(&mut ProfileOptions, &str) -> Result<(), String>,
     /// Its value in option syntax; `None` if it has none.
     pub(super) get: fn(&ProfileOptions) -> Option<String>,
-    /// What of it counts for its [`effect`](Self::effect): two values with equal marks have the same effect.
+    /// The part of it that counts for its [`effect`](Self::effect): two values with equal marks have the same effect.
     pub(super) mark: Option<fn(&ProfileOptions) -> String>,
 }
 
 impl OptionEntry {
-    /// What most entries have in common.
+    /// The common part of most entries.
     pub(super) const PLAIN: OptionEntry = OptionEntry {
         name: "",
         value: "",
@@ -87,7 +87,7 @@ impl OptionEntry {
         (self.get)(options)
     }
 
-    /// What of it decides about classes and counts, if it does with these options.
+    /// The part of it that decides about classes and counts, if it does with these options.
     pub(super) fn mark_in(&self, options: &ProfileOptions) -> Option<String> {
         let counts = match self.effect {
             Effect::Nothing => false,
@@ -129,7 +129,7 @@ pub enum Level {
     Research,
 }
 
-/// What changes with an option's value.
+/// The change that an option's value makes.
 #[derive(Clone, Copy, Debug)]
 pub enum Effect {
     /// Neither classes nor what counts mean.
@@ -240,20 +240,4 @@ impl Use {
             _ => false,
         },
     };
-}
-
-/// The word of `known` that is most like `given`, if any is near enough to be a likely slip.
-pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let given = given.to_ascii_lowercase();
-    known
-        .into_iter()
-        .map(|word| {
-            (
-                strsim::damerau_levenshtein(&given, &word.to_ascii_lowercase()),
-                word,
-            )
-        })
-        .filter(|&(distance, word)| distance <= 1 + word.len() / 4)
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, word)| word)
 }

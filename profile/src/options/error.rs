@@ -1,7 +1,8 @@
-//! What can be wrong with options.
+//! Errors in options.
 
-use super::entry::nearest;
-use super::{Action, options};
+use super::near::nearest;
+use super::table::options;
+use super::values::Action;
 
 /// An option that cannot be understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,7 +51,7 @@ pub enum OptionError {
         name: &'static str,
         /// Its values so far.
         before: String,
-        /// What came behind the comma.
+        /// The text after the comma.
         word: String,
     },
     /// The value is not one that the option takes.
@@ -72,7 +73,7 @@ pub enum OptionError {
     NoValue {
         /// The option.
         name: &'static str,
-        /// What values look like.
+        /// Syntax of its values.
         value: &'static str,
     },
     /// A word such as `stop` stands elsewhere than in front.

@@ -22,7 +22,7 @@ enum Part {
     Env(String),
 }
 
-/// What the extension of a profile's file name asks for.
+/// Format that the extension of a profile's file name asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileFormat {
     /// `.trodden`, and any extension that is not known: the profile itself.

@@ -1,9 +1,5 @@
 //! Options of profile `kpaths`, and the budget, which means something for probes that retire as well.
 
-use super::entry::{Effect, OptionEntry, TakenBy, Use};
-use super::values::{format_duration, parse_amount, parse_duration};
-use super::{MAX_K, ProfileOptions, RetiringChoices};
-
 /// Options of profile `kpaths`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KPathsChoices {
@@ -17,87 +13,4 @@ impl Default for KPathsChoices {
     fn default() -> Self {
         KPathsChoices { k: 10, budget: None }
     }
-}
-
-pub(super) const ENTRIES: &[OptionEntry] = &[
-    OptionEntry {
-        name: "k",
-        value: "N",
-        default: "10",
-        example: "5",
-        help: "Longest sequence of paths that is counted",
-        taken: TakenBy::Both,
-        uses: &[Use::KPATHS],
-        effect: Effect::Counts(&[Use::KPATHS]),
-        set: |o, value| match value.parse() {
-            Ok(k @ 2..=MAX_K) => Ok(o.kpaths.k = k),
-            _ => Err(format!("'{value}' is not a number from 2 to {MAX_K}")),
-        },
-        get: |o| Some(o.kpaths.k.to_string()),
-        ..OptionEntry::PLAIN
-    },
-    OptionEntry {
-        name: "budget",
-        value: "N|PERCENT[:DURATION]|none",
-        default: "none, 1%",
-        example: "50",
-        help: "Most nodes of a forest of kpaths (200k), or the share of the run that profiling may take and when probes come back",
-        taken: TakenBy::Both,
-        uses: &[Use::KPATHS, Use::RETIRING],
-        effect: Effect::Counts(&[Use::KPATHS]),
-        set: |o, value| o.set_budget(value),
-        get: |o| Some(o.budget_text()),
-        ..OptionEntry::PLAIN
-    },
-];
-
-impl ProfileOptions {
-    /// The budget: nodes of forests, or a share of the run.
-    fn set_budget(&mut self, value: &str) -> Result<(), String> {
-        (self.kpaths.budget, self.retiring) = match value.split_once('%') {
-            _ if value == "none" => (None, RetiringChoices::default()),
-            Some((percent, rest)) => (None, retiring(value, percent, rest)?),
-            None => {
-                let nodes = parse_amount(value).filter(|&nodes| nodes > 0);
-                let reason = || {
-                    format!(
-                        "'{value}' is neither a number of nodes such as 200k, nor a share such as 1%, nor 'none'"
-                    )
-                };
-                (Some(nodes.ok_or_else(reason)?), RetiringChoices::default())
-            }
-        };
-        Ok(())
-    }
-
-    /// The budget in option syntax.
-    pub(super) fn budget_text(&self) -> String {
-        match (self.kpaths.budget, self.retiring.share) {
-            (Some(nodes), _) => nodes.to_string(),
-            (None, Some(share)) => {
-                let rearm = self
-                    .retiring
-                    .rearm
-                    .map(|rearm| format!(":{}", format_duration(rearm)));
-                format!("{}%{}", f64::from(share) / 100.0, rearm.unwrap_or_default())
-            }
-            (None, None) => "none".to_owned(),
-        }
-    }
-}
-
-/// Reads a share of the run, and the time until probes come back if it is given.
-fn retiring(value: &str, percent: &str, rest: &str) -> Result<RetiringChoices, String> {
-    let share = percent.trim().parse().map(|percent: f64| percent * 100.0);
-    let share = share.ok().filter(|share| (1.0..=10_000.0).contains(share));
-    let reason = || format!("'{value}' is not a share of the run from 0.01% to 100%");
-    let rearm = match rest.strip_prefix(':') {
-        Some(rearm) => Some(parse_duration(rearm)?),
-        None if rest.is_empty() => None,
-        None => return Err(reason()),
-    };
-    Ok(RetiringChoices {
-        share: Some(share.ok_or_else(reason)?.round() as u32),
-        rearm,
-    })
 }

@@ -9,7 +9,7 @@
 //! - In all three, values of a list are joined by `+` or `,` (`\+` and `\,` stand for the characters inside
 //!   one), or the name is repeated. `\\` is a backslash; before any other character a backslash is itself.
 //!
-//! There is one [entry](OptionEntry) per option, in the file of its group: name, help, default, how it is
+//! There is one [entry](OptionEntry) per option, in the file of its group in `entries`: name, help, default, how it is
 //! read and printed, where it applies, who takes it, and what changes with it. Everything else about options
 //! goes through that [table](GROUPS): the parser, the printer, the help of the command line, the
 //! documentation, and [`ProfileOptions::fingerprint`], which says whether two profiles can go on with the
@@ -18,13 +18,13 @@
 // In the table, `set` reads as the assignment that it is: `|o, value| Ok(o.field = parse(value)?)`.
 #![allow(clippy::unit_arg)]
 
-mod basics;
-mod burst;
 mod check;
+mod choices;
 mod code;
 mod command;
 mod contexts;
 mod derived;
+mod entries;
 mod entry;
 mod error;
 mod file_pattern;
@@ -42,18 +42,17 @@ mod syntax;
 mod table;
 mod values;
 
-use std::collections::BTreeSet;
-
+pub use choices::ProfileOptions;
 pub use code::{CodeChoices, UseProfile};
 pub use command::AgentCommand;
 pub use contexts::ContextChoices;
-pub use entry::{Effect, Level, OptionEntry, TakenBy, Use, nearest};
+pub use entry::{Effect, Level, OptionEntry, TakenBy, Use};
 pub use error::OptionError;
 pub use file_pattern::{FileFormat, FilePattern, UnsetVariable};
 pub use fleet::{Fleet, FleetChoices};
 pub use kpaths::KPathsChoices;
 pub use limits::{MAX_K, MAX_SUBPATH};
-pub use near::near_patterns;
+pub use near::{near_patterns, nearest};
 pub use output::OutputChoices;
 pub use place::{PlaceError, check_place};
 pub use sampling::SamplingChoices;
@@ -73,70 +72,13 @@ use table::option_called;
 /// The option that is read before all others.
 const CONFIG: &str = "config";
 
-/// All options, by what they are about. [`Default`] gives the documented defaults.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProfileOptions {
-    /// What is profiled.
-    pub profile: Vec<ProfileKind>,
-    /// What profile `coverage` is to know; `paths` makes it profile `paths`, counted.
-    pub coverage: CoverageOf,
-    /// How path ends are observed; see [`Probe::resolved`].
-    pub probe: Probe,
-    /// Where the rotation of strides begins; seed of whatever is random.
-    pub seed: u64,
-    /// Which code carries probes, and which.
-    pub code: CodeChoices,
-    /// Files and messages.
-    pub output: OutputChoices,
-    /// Windows, and which JVMs write them.
-    pub fleet: FleetChoices,
-    /// Probes that sample by the clock.
-    pub sampling: SamplingChoices,
-    /// Probes that are taken out once enough is known.
-    pub retiring: RetiringChoices,
-    /// Which part of the event stream is seen.
-    pub burst: Burst,
-    /// Profile `kpaths`.
-    pub kpaths: KPathsChoices,
-    /// Profile `contexts`.
-    pub contexts: ContextChoices,
-    /// Profile `subpaths`.
-    pub subpaths: SubpathChoices,
-    /// Profile `structural`.
-    pub structural: StructuralChoices,
-    /// Names that were given explicitly.
-    given: BTreeSet<&'static str>,
-}
-
-impl Default for ProfileOptions {
-    fn default() -> Self {
-        ProfileOptions {
-            profile: vec![ProfileKind::Paths],
-            coverage: CoverageOf::Branches,
-            probe: Probe::Auto,
-            seed: 0,
-            code: CodeChoices::default(),
-            output: OutputChoices::default(),
-            fleet: FleetChoices::default(),
-            sampling: SamplingChoices::default(),
-            retiring: RetiringChoices::default(),
-            burst: Burst::Off,
-            kpaths: KPathsChoices::default(),
-            contexts: ContextChoices::default(),
-            subpaths: SubpathChoices::default(),
-            structural: StructuralChoices::default(),
-            given: BTreeSet::new(),
-        }
-    }
-}
-
 impl ProfileOptions {
     /// Reads a properties file's text.
     ///
     /// # Errors
     /// The first line or option that cannot be understood.
     pub fn parse_properties(text: &str) -> Result<Self, OptionError> {
-        Self::from_pairs(&properties(text)?)
+        Self::from_pairs(&lines(text)?)
     }
 
     /// From names and values, values in option syntax (`+` between values of a list). Order does not matter,
@@ -197,7 +139,7 @@ impl ProfileOptions {
             reason,
         };
         let text = std::fs::read_to_string(file).map_err(|e| error(e.to_string()))?;
-        let pairs = properties(&text).map_err(|e| error(e.to_string()))?;
+        let pairs = lines(&text).map_err(|e| error(e.to_string()))?;
         if pairs.iter().any(|(name, _)| name == CONFIG) {
             let reason = "option 'config' cannot be used inside a properties file";
             return Err(error(reason.to_owned()));
@@ -235,11 +177,6 @@ impl ProfileOptions {
         Ok(())
     }
 
-    /// Was this option given, rather than left at its default?
-    pub fn is_given(&self, name: &str) -> bool {
-        self.given.contains(name)
-    }
-
     /// Names and values, in option syntax, of all that was given or differs from its default, in the order of
     /// the table. [`ProfileOptions::from_pairs`] reads them back.
     pub fn pairs(&self) -> Vec<(&'static str, String)> {
@@ -264,6 +201,11 @@ impl ProfileOptions {
         });
         marks.collect::<Vec<String>>().join("\n")
     }
+}
+
+/// The pairs of a properties file.
+fn lines(text: &str) -> Result<Vec<(String, String)>, OptionError> {
+    properties(text).map_err(|(line, text)| OptionError::Line { line, text })
 }
 
 #[cfg(test)]

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::entry::nearest;
-
 /// Most names that are shown.
 const MOST: usize = 3;
 
@@ -55,6 +53,22 @@ pub fn near_patterns<'a>(pattern: &str, classes: impl IntoIterator<Item = &'a st
 /// The package of a class, and those around it.
 fn packages(class: &str) -> impl Iterator<Item = &str> {
     class.match_indices('.').map(|(at, _)| &class[..at])
+}
+
+/// The word of `known` that is most like `given`, if any is near enough to be a likely slip.
+pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let given = given.to_ascii_lowercase();
+    known
+        .into_iter()
+        .map(|word| {
+            (
+                strsim::damerau_levenshtein(&given, &word.to_ascii_lowercase()),
+                word,
+            )
+        })
+        .filter(|&(distance, word)| distance <= 1 + word.len() / 4)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, word)| word)
 }
 
 #[cfg(test)]

@@ -139,9 +139,9 @@ impl fmt::Display for Schedule {
     "schedule '{given}': {reason} (known: timer, ag:SAMPLES:STRIDE, sag:SAMPLES:STRIDE, span:DURATION:SAMPLES)"
 )]
 pub struct ScheduleError {
-    /// What was given.
+    /// The text that was given.
     pub given: String,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: &'static str,
 }
 

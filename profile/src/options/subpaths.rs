@@ -4,8 +4,7 @@ use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::str::FromStr;
 
-use super::entry::{Effect, Level, OptionEntry, TakenBy, Use};
-use super::values::{Share, SubpathCounts, SubpathIdentity, SubpathLengths, format_bytes, parse_bytes};
+use super::values::{Share, SubpathCounts, SubpathIdentity, SubpathLengths, parse_amount};
 
 /// Options of profile `subpaths`.
 ///
@@ -47,140 +46,6 @@ impl Default for SubpathChoices {
             counts: SubpathCounts::Sampled,
         }
     }
-}
-
-/// Bytes that a sample of subpaths may have.
-const FOOTPRINTS: std::ops::RangeInclusive<u32> = 1 << 10..=1 << 30;
-
-/// An option of subpaths that changes what counts mean.
-const PLAIN: OptionEntry = OptionEntry {
-    taken: TakenBy::Both,
-    uses: &[Use::SUBPATHS],
-    effect: Effect::Counts(&[Use::SUBPATHS]),
-    ..OptionEntry::PLAIN
-};
-
-pub(super) const ENTRIES: &[OptionEntry] = &[
-    OptionEntry {
-        name: "footprint",
-        value: "BYTES",
-        default: "1M",
-        example: "16k",
-        help: "Most bytes of a thread's sample (64k, 4M)",
-        set: |o, value| {
-            let bytes = parse_bytes(value).filter(|bytes| FOOTPRINTS.contains(bytes));
-            let reason = || format!("'{value}' is not a number of bytes from 1k to 1024M, such as 64k");
-            Ok(o.subpaths.footprint = bytes.ok_or_else(reason)?)
-        },
-        get: |o| Some(format_bytes(o.subpaths.footprint)),
-        ..PLAIN
-    },
-    OptionEntry {
-        name: "lengths",
-        value: "pow2:N|pow2-uniform:N|any:N|any-uniform:N",
-        default: "pow2:1024",
-        example: "any:7",
-        help: "Up to N blocks; the shorter the likelier, or all alike (uniform)",
-        set: |o, value| Ok(o.subpaths.lengths = value.parse()?),
-        get: |o| Some(o.subpaths.lengths.to_string()),
-        ..PLAIN
-    },
-];
-
-/// A choice that OSP leaves open, for replays.
-const RESEARCH: OptionEntry = OptionEntry {
-    taken: TakenBy::Replay,
-    level: Level::Research,
-    ..PLAIN
-};
-
-pub(super) const RESEARCH_ENTRIES: &[OptionEntry] = &[
-    OptionEntry {
-        name: "threshold",
-        value: "none|top:N|samples:N|share:SHARE",
-        default: "none",
-        example: "top:5",
-        help: "Only the first N, those N times in the sample, or those with a share of all go into the profile",
-        set: |o, value| Ok(o.subpaths.threshold = value.parse()?),
-        get: |o| Some(o.subpaths.threshold.to_string()),
-        ..RESEARCH
-    },
-    OptionEntry {
-        name: "starts",
-        value: "anywhere|prefer:WEIGHT|headers",
-        default: "anywhere",
-        example: "headers",
-        help: "Where they begin; at a loop's header so many times as likely, or there alone",
-        set: |o, value| Ok(o.subpaths.starts = value.parse()?),
-        get: |o| Some(o.subpaths.starts.to_string()),
-        ..RESEARCH
-    },
-    OptionEntry {
-        name: "identity",
-        value: "rotation|xor",
-        default: "rotation",
-        example: "xor",
-        help: "Which are the same one; the same blocks in the same order up to rotation, or by xor of blocks and length",
-        set: |o, value| Ok(o.subpaths.identity = value.parse()?),
-        get: |o| Some(o.subpaths.identity.to_string()),
-        ..RESEARCH
-    },
-    OptionEntry {
-        name: "half-life",
-        value: "BLOCKS|none",
-        default: "none",
-        example: "50M",
-        help: "After so many blocks of a thread, what was counted before counts half (200k, 50M)",
-        set: |o, value| Ok(o.subpaths.half_life = blocks(value)?),
-        get: |o| Some(blocks_or_none(o.subpaths.half_life)),
-        ..RESEARCH
-    },
-    OptionEntry {
-        name: "sliding-window",
-        value: "BLOCKS|none",
-        default: "none",
-        example: "20M",
-        help: "Only the last so many blocks of each thread count (200k, 50M); not with half-life",
-        uses: &[Use::SAMPLED_SUBPATHS],
-        set: |o, value| Ok(o.subpaths.sliding_window = blocks(value)?),
-        get: |o| Some(blocks_or_none(o.subpaths.sliding_window)),
-        ..RESEARCH
-    },
-    OptionEntry {
-        name: "distance",
-        value: "auto|START:FLOOR|expect:BLOCKS:GAIN",
-        default: "auto",
-        example: "5:6",
-        help: "Mean distance between samples in blocks, at first and later, or as it fits a run of so many blocks",
-        uses: &[Use::SAMPLED_SUBPATHS],
-        set: |o, value| Ok(o.subpaths.distance = value.parse()?),
-        get: |o| Some(o.subpaths.distance.to_string()),
-        ..RESEARCH
-    },
-    OptionEntry {
-        name: "counts",
-        value: "sampled|exact",
-        default: "sampled",
-        example: "exact",
-        help: "A sample of bounded size, or all of them, as a yardstick (slow, much memory)",
-        set: |o, value| Ok(o.subpaths.counts = value.parse()?),
-        get: |o| Some(o.subpaths.counts.to_string()),
-        ..RESEARCH
-    },
-];
-
-/// A number of blocks, or `none`.
-fn blocks(value: &str) -> Result<Option<NonZeroU64>, String> {
-    if value == "none" {
-        return Ok(None);
-    }
-    let blocks = amount(value).and_then(NonZeroU64::new);
-    let reason = || format!("'{value}' is neither a number of blocks such as 200k or 50M, nor 'none'");
-    blocks.ok_or_else(reason).map(Some)
-}
-
-fn blocks_or_none(blocks: Option<NonZeroU64>) -> String {
-    blocks.map_or_else(|| "none".to_owned(), |blocks| blocks.to_string())
 }
 
 /// Where subpaths begin (OSP section 5: paths that start at a back edge may be preferred).
@@ -276,12 +141,12 @@ impl FromStr for SubpathDistance {
             if let Some(expected) = given.strip_prefix("expect:") {
                 let (blocks, gain) = expected.split_once(':').unwrap_or((expected, "1"));
                 return Some(SubpathDistance::Expect {
-                    blocks: NonZeroU64::new(amount(blocks)?)?,
+                    blocks: NonZeroU64::new(parse_amount(blocks)?)?,
                     gain: gain.parse().ok()?,
                 });
             }
             let (start, floor) = given.split_once(':')?;
-            let number = |text| NonZeroU32::new(u32::try_from(amount(text)?).ok()?);
+            let number = |text| NonZeroU32::new(u32::try_from(parse_amount(text)?).ok()?);
             let (start, floor) = (number(start)?, number(floor)?);
             (start <= floor).then_some(SubpathDistance::From { start, floor })
         };
@@ -339,22 +204,11 @@ impl FromStr for SubpathThreshold {
     }
 }
 
-/// Reads a number of things, with `k`, `M` or `G` for thousands, millions and thousands of millions.
-fn amount(given: &str) -> Option<u64> {
-    let (digits, unit) = match given.strip_suffix(['k', 'M', 'G']) {
-        Some(digits) if given.ends_with('k') => (digits, 1_000),
-        Some(digits) if given.ends_with('M') => (digits, 1_000_000),
-        Some(digits) => (digits, 1_000_000_000),
-        None => (given, 1),
-    };
-    // "+5" is a number to Rust, and none to us.
-    let number = digits.parse::<u64>().ok().filter(|_| !digits.starts_with('+'))?;
-    number.checked_mul(unit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::ProfileOptions;
+    use super::super::entries::subpaths::RESEARCH_ENTRIES;
+    use super::super::entry::OptionEntry;
     use super::*;
 
     fn set(name: &str, value: &str) -> Result<SubpathChoices, String> {

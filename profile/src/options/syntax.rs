@@ -1,9 +1,10 @@
 //! How options are written: escapes, lists, lines of a properties file. What they mean is not known here.
 
-use super::OptionError;
-
 /// The pairs of a properties file.
-pub(super) fn properties(text: &str) -> Result<Vec<(String, String)>, OptionError> {
+///
+/// # Errors
+/// The number, from 1, and the text of the first line that is none.
+pub(super) fn properties(text: &str) -> Result<Vec<(String, String)>, (usize, String)> {
     let mut pairs = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -13,10 +14,7 @@ pub(super) fn properties(text: &str) -> Result<Vec<(String, String)>, OptionErro
         match line.split_once(['=', ':']) {
             Some((name, value)) => pairs.push((name.trim().to_owned(), value.trim().to_owned())),
             None => {
-                return Err(OptionError::Line {
-                    line: index + 1,
-                    text: line.to_owned(),
-                });
+                return Err((index + 1, line.to_owned()));
             }
         }
     }
@@ -75,7 +73,7 @@ pub(super) fn split_list(value: &str) -> Vec<String> {
     parts.map(|part| unescape(part, &JOINTS)).collect()
 }
 
-/// What [`split_list`] reads back.
+/// A list as [`split_list`] reads it.
 pub(super) fn join_list<'a>(values: impl Iterator<Item = &'a str>) -> String {
     let escaped: Vec<String> = values.map(|value| escape(value, &JOINTS)).collect();
     escaped.join("+")

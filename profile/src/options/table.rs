@@ -1,12 +1,12 @@
 //! The table of all options, by group.
 
+use super::entries::{basics, burst, code, contexts, fleet, kpaths, output, sampling, structural, subpaths};
 use super::entry::{Level, OptionEntry};
-use super::{basics, burst, code, contexts, fleet, kpaths, output, sampling, structural, subpaths};
 
 /// Options that belong together.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionGroup {
-    /// What they are about, as a heading of the help.
+    /// Their subject, as a heading of the help.
     pub heading: &'static str,
     /// The options, in the order in which they are shown.
     pub entries: &'static [OptionEntry],

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::time::Duration;
 

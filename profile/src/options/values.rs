@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::entry::nearest;
+use super::near::nearest;
 
 /// Declares the words of an option that knows only a few, with `ALL`, `name`, `Display` and `FromStr`.
 macro_rules! words {
@@ -51,7 +51,7 @@ fn unknown(what: &str, given: &str, known: &[&str]) -> String {
 }
 
 words! {
-    /// What the agent is asked to do: the leading word of the agent string.
+    /// Request to the agent: the leading word of the agent string.
     Action, "action" {
         /// Instrument and record. The default.
         Start = "start",
@@ -71,7 +71,7 @@ words! {
 words! {
     /// How path ends are observed, or `auto`.
     Probe, "probe" {
-        /// What the measurements made the default, see [`Probe::resolved`].
+        /// The default, by measurements, see [`Probe::resolved`].
         Auto = "auto",
         /// A flag is tested at path ends; path ends are sampled on a schedule.
         Yieldpoint = "yieldpoint",
@@ -116,7 +116,7 @@ words! {
         Error = "error",
         /// Something worked less well than wished.
         Warn = "warn",
-        /// What is going on, a few lines per run.
+        /// A few lines per run.
         Info = "info",
         /// Everything.
         Debug = "debug",
@@ -164,7 +164,7 @@ words! {
 }
 
 words! {
-    /// What makes two subpaths the same one.
+    /// Equality of subpaths.
     SubpathIdentity, "identity" {
         /// The same blocks in the same order, wherever in a circle they begin. The default.
         Rotation = "rotation",
@@ -204,7 +204,7 @@ words! {
 }
 
 words! {
-    /// What profile `coverage` is to know.
+    /// Extent of profile `coverage`.
     CoverageOf, "coverage" {
         /// Which lines ran. The probes that tell tell branches, too.
         Lines = "lines",
@@ -216,7 +216,7 @@ words! {
 }
 
 words! {
-    /// What decides which calling contexts are kept.
+    /// Algorithm that decides which calling contexts are kept.
     ContextAlgorithm, "algorithm" {
         /// Space Saving with a lazy queue. The default.
         LazySpaceSaving = "lss",
@@ -244,7 +244,7 @@ words! {
 }
 
 words! {
-    /// What is counted per context.
+    /// Quantity that is counted per context.
     #[derive(Default)]
     ContextWeight, "weight" {
         /// Calls. The default.
@@ -258,7 +258,7 @@ words! {
 }
 
 impl ContextWeight {
-    /// What one more is called: `calls`, `ns`, `bytes`.
+    /// Its unit: `calls`, `ns`, `bytes`.
     pub const fn unit(self) -> &'static str {
         match self {
             ContextWeight::Calls => "calls",
@@ -470,18 +470,6 @@ fn parse_rate(given: &str) -> Result<Option<NonZeroU32>, String> {
     }
 }
 
-/// Reads a number of things, with `k` or `M` for thousands and millions.
-pub(super) fn parse_amount(given: &str) -> Option<u32> {
-    let (number, unit) = match given.strip_suffix('k') {
-        Some(number) => (number, 1_000),
-        None => match given.strip_suffix('M') {
-            Some(number) => (number, 1_000_000),
-            None => (given, 1),
-        },
-    };
-    number.parse::<u32>().ok()?.checked_mul(unit)
-}
-
 const UNITS: [(&str, u64); 8] = [
     ("w", 604_800_000_000_000),
     ("d", 86_400_000_000_000),
@@ -600,23 +588,29 @@ impl FromStr for SubpathLengths {
     }
 }
 
-/// A number of bytes: 65536, 64k, 1M.
-pub(super) fn parse_bytes(given: &str) -> Option<u32> {
-    let (digits, shift) = match given.strip_suffix(['k', 'M']) {
-        Some(digits) if given.ends_with('k') => (digits, 10),
-        Some(digits) => (digits, 20),
-        None => (given, 0),
-    };
-    // "+5" is a number to Rust, and none to us.
-    let number = digits.parse::<u32>().ok().filter(|_| !digits.starts_with('+'))?;
-    number.checked_mul(1 << shift)
+/// A number of things: `k`, `M` and `G` are thousands, millions and thousands of millions.
+pub(super) fn parse_amount(given: &str) -> Option<u64> {
+    scaled(given, 1000)
 }
 
-/// The same number of bytes in words that [`parse_bytes`] reads.
-pub(super) fn format_bytes(bytes: u32) -> String {
-    match bytes {
-        _ if bytes.is_multiple_of(1 << 20) => format!("{}M", bytes >> 20),
-        _ if bytes.is_multiple_of(1 << 10) => format!("{}k", bytes >> 10),
-        _ => bytes.to_string(),
-    }
+/// A number of bytes: `k`, `M` and `G` are powers of 1024.
+pub(super) fn parse_bytes(given: &str) -> Option<u64> {
+    scaled(given, 1024)
+}
+
+fn scaled(given: &str, step: u64) -> Option<u64> {
+    let power = given.chars().last().and_then(|unit| "kMG".find(unit));
+    let digits = power.map_or(given, |_| &given[..given.len() - 1]);
+    let unit = power.map_or(1, |power| step.pow(power as u32 + 1));
+    // "+5" is a number to Rust, and none to us.
+    let number = digits.parse::<u64>().ok().filter(|_| !digits.starts_with('+'))?;
+    number.checked_mul(unit)
+}
+
+/// The same number of bytes as [`parse_bytes`] reads it.
+pub(super) fn format_bytes(bytes: u64) -> String {
+    let units = [("G", 1 << 30), ("M", 1 << 20), ("k", 1 << 10)];
+    let unit = units.into_iter().find(|(_, unit)| bytes.is_multiple_of(*unit));
+    let (name, unit) = unit.filter(|_| bytes > 0).unwrap_or(("", 1));
+    format!("{}{name}", bytes / unit)
 }

@@ -177,13 +177,9 @@ fn same(a: &Token, b: &Token) -> MatchQuality {
             Some(head) if whole.starts_with(head) => MatchQuality::Compatible,
             _ => equal(cut == whole),
         },
+        // A constant, or a local variable with a constant value.
         (TokenKind::Integer(_) | TokenKind::Real(_) | TokenKind::Text(_), TokenKind::Word) if is_name(b) => {
-            if is_constant_name(b) {
-                MatchQuality::Compatible
-            } else {
-                // A local variable with a constant value.
-                MatchQuality::Compatible
-            }
+            MatchQuality::Compatible
         }
         _ => equal(a.text == b.text),
     }

@@ -1,10 +1,11 @@
-//! What is profiled, and how.
+//! Options about the kinds of profile and the probes.
 
-use super::entry::{Effect, Level, OptionEntry, TakenBy};
-use super::syntax::{join_list, split_list};
-use super::{Action, Probe, ProfileKind, ProfileOptions, Use};
+use crate::options::choices::ProfileOptions;
+use crate::options::entry::{Effect, Level, OptionEntry, TakenBy, Use};
+use crate::options::syntax::{join_list, split_list};
+use crate::options::values::{Action, Probe, ProfileKind};
 
-pub(super) const ENTRIES: &[OptionEntry] = &[
+pub const ENTRIES: &[OptionEntry] = &[
     OptionEntry {
         name: "profile",
         value: "paths|kpaths|contexts|subpaths|structural|coverage|null",

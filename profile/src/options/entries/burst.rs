@@ -1,9 +1,9 @@
 //! The option about which part of the event stream is seen.
 
-use super::entry::{Effect, OptionEntry, TakenBy, Use};
-use super::values::Burst;
+use crate::options::entry::{Effect, OptionEntry, TakenBy, Use};
+use crate::options::values::Burst;
 
-pub(super) const ENTRIES: &[OptionEntry] = &[OptionEntry {
+pub const ENTRIES: &[OptionEntry] = &[OptionEntry {
     name: "burst",
     value: "off|static:INTERVAL:LENGTH|jvm:INTERVAL:LENGTH|adaptive:INTERVAL:LENGTH:RR",
     default: "off",
