@@ -19,7 +19,15 @@ fn errors_have_types() {
 fn nothing_writes() {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
     let manifest = std::fs::read_to_string(manifest).expect("a manifest");
-    for writer in ["serde", "serde_json", "maud", "quick-xml", "anstyle", "prost", "trodden-report"] {
+    for writer in [
+        "serde",
+        "serde_json",
+        "maud",
+        "quick-xml",
+        "anstyle",
+        "prost",
+        "trodden-report",
+    ] {
         let used = manifest
             .lines()
             .any(|line| line.split(['.', ' ']).next() == Some(writer));

@@ -5,15 +5,15 @@ mod syntax;
 use std::collections::HashSet;
 use std::fmt::Write;
 
+use trodden_insight::view::{MethodView, View};
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
+
+pub(crate) use syntax::{HOT, quoted};
 
 use crate::kinds::KINDS;
 use crate::layout;
 use crate::section::Extent;
 use crate::words::{self, thousands};
-use trodden_insight::view::{MethodView, View};
-
-pub(crate) use syntax::{HOT, quoted};
 
 pub(crate) fn write(view: &View, extent: &Extent) -> String {
     let mut out = String::from(

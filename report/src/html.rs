@@ -8,25 +8,26 @@ mod parts;
 mod routes;
 
 use std::collections::HashMap;
-use trodden_insight::names;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-
-use crate::findings::{self, Finding};
-use crate::html_method;
-use crate::kinds;
-use crate::kinds::KINDS;
-use crate::section::Extent;
-use crate::svg;
-use crate::words::{self, thousands};
-use methods::Anchors;
-pub(crate) use parts::{bar, breakable, find, search};
-pub(crate) use routes::Routes;
 use trodden_insight::left_out::LeftOut;
 use trodden_insight::line_time::LineTimes;
+use trodden_insight::names;
 use trodden_insight::path_time::Times;
 use trodden_insight::source::Sources;
 use trodden_insight::view::{Reasons, View};
+
+pub(crate) use parts::{bar, breakable, find, head, search};
+pub(crate) use routes::Routes;
+
+use crate::findings::{self, Finding};
+use crate::html_method;
+use crate::kinds::KINDS;
+use crate::section::Extent;
+use crate::section::OfKinds;
+use crate::svg;
+use crate::words::{self, thousands};
+use methods::Anchors;
 
 const STYLES: [&str; 5] = [
     svg::STYLE,
@@ -53,7 +54,7 @@ const SECTIONS_BYTES: usize = 2_000_000;
 const OPEN: usize = 3;
 
 pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
-    let has_paths = kinds::counts_paths(view) || kinds::standing_alone(view).any(|kind| kind.is_of_paths());
+    let has_paths = view.counts_paths() || view.standing_alone().any(|kind| kind.is_of_paths());
     let of_kinds = |of_paths: bool| {
         let kinds = KINDS
             .into_iter()
@@ -62,7 +63,7 @@ pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
     };
     let anchors = Anchors::of(view);
     let found = findings::find(view);
-    let (sections, full) = if kinds::counts_paths(view) {
+    let (sections, full) = if view.counts_paths() {
         sections(view, sources, extent, &anchors, &found)
     } else {
         (Vec::new(), 0)
@@ -74,15 +75,7 @@ pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
     let mut page = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) }
-                // An empty icon, so that no browser goes looking for one.
-                link rel="icon" href="data:,";
-                style { (PreEscaped(style(view))) }
-            }
+            (head(&title, &html! { style { (PreEscaped(style(view))) } }))
             body {
                 a.skip href="#methods" { "Skip to the hot methods" }
                 header {
@@ -95,7 +88,7 @@ pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
                     (of_kinds(false))
                     @if has_paths { (guide(view)) }
                     (of_kinds(true))
-                    @if kinds::counts_paths(view) { (methods::section(view, &anchors, full, extent)) }
+                    @if view.counts_paths() { (methods::section(view, &anchors, full, extent)) }
                     @for section in with_left_out(view, sources, extent, sections) { (section) }
                     (skipped(view))
                 }
@@ -224,7 +217,7 @@ fn run(view: &View) -> Markup {
             @if !run.command.is_empty() { div.wide { dt { "Command" } dd { (command(&run.command)) } } }
             @if !run.jvm.is_empty() { div { dt { "JVM" } dd { (run.jvm) } } }
             div { dt { "Profiled" } dd { (format!("{:.1} s", run.seconds)) } }
-            @if kinds::counts_paths(view) {
+            @if view.counts_paths() {
             div { dt { "Paths " (words::participle(view.basis)) } dd { (thousands(view.totals.paths)) } }
             div { dt { "Branch decisions on them" } dd { (thousands(view.totals.flow)) } }
             div { dt { "Methods that ran" } dd { (thousands(view.totals.methods)) } }

@@ -1,20 +1,20 @@
 //! One method on the HTML page: paths, branches, source, picture.
 
 use std::collections::{BTreeMap, BTreeSet};
-use trodden_insight::names;
 
 use maud::{Markup, html};
+use trodden_insight::decisions::Decision;
+use trodden_insight::line_time::LineTime;
+use trodden_insight::names;
+use trodden_insight::names::place;
+use trodden_insight::source::{SourceText, Sources};
+use trodden_insight::view::{BranchView, Fork, MethodView, PathView, Stop};
 use trodden_numbering::EdgeRef;
 use trodden_profile::CpuFrame;
 
 use crate::html::{Routes, bar};
 use crate::svg;
 use crate::words::{self, percent, thousands};
-use trodden_insight::decisions::Decision;
-use trodden_insight::line_time::LineTime;
-use trodden_insight::names::place;
-use trodden_insight::source::{SourceText, Sources};
-use trodden_insight::view::{BranchView, Fork, MethodView, PathView, Stop};
 
 /// Source lines shown around the ones with code.
 const AROUND: u32 = 2;

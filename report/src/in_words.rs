@@ -1,12 +1,11 @@
 //! The branches and paths of one method in words, for whoever keeps them beside their keys.
 
-use trodden_insight::names;
-use trodden_numbering::{BlockId, EdgeRef, Path, PathEnd};
-use trodden_profile::{BlockExit, MethodConditions, MethodMap, printable};
-
 use trodden_insight::decisions::{Decision, Decisions};
+use trodden_insight::names;
 use trodden_insight::route::route;
 use trodden_insight::view::{PathView, damage};
+use trodden_numbering::{BlockId, EdgeRef, Path, PathEnd};
+use trodden_profile::{BlockExit, MethodConditions, MethodMap, printable};
 
 /// A method whose branches and paths are wanted in words: the same as in reports that know no source files.
 pub struct InWords<'p> {

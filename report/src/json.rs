@@ -5,23 +5,23 @@ mod path;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
-use trodden_insight::names;
 
 use serde::{Serialize, Serializer};
+use trodden_insight::decisions::Decision;
+use trodden_insight::left_out;
+use trodden_insight::names;
+use trodden_insight::path_time::TimeView;
+use trodden_insight::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
 use trodden_numbering::{BlockId, EdgeRef};
 use trodden_profile::{CompilerMade, CpuTime, Key, edge_key, printable_lines};
+
+pub(crate) use path::{Path, path};
 
 use crate::findings;
 use crate::kinds::Keys;
 use crate::options::ReportError;
 use crate::section::Extent;
 use crate::words;
-use trodden_insight::decisions::Decision;
-use trodden_insight::left_out;
-use trodden_insight::path_time::TimeView;
-use trodden_insight::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
-
-pub(crate) use path::{Path, path};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -68,7 +68,7 @@ struct Run<'a> {
     schedule: Option<&'a str>,
     interval_ns: Option<u64>,
     exact: bool,
-    /// What counts stand for: `exact`, `estimates` of the whole run, or `samples`.
+    /// The meaning of counts: `exact`, `estimates` of the whole run, or `samples`.
     counts: &'static str,
     options: &'a str,
     trodden: &'a str,
@@ -83,7 +83,7 @@ struct Totals {
     unreadable: u64,
 }
 
-/// What stands out.
+/// The findings.
 #[derive(Serialize)]
 struct Finding<'a> {
     kind: &'static str,

@@ -2,16 +2,16 @@
 //! by name.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use trodden_insight::view::View;
 
 use crate::contexts;
 use crate::coverage;
 use crate::cpu;
 use crate::kpaths;
 use crate::memory;
-use crate::section::{Json, ReportSection};
+use crate::section::{Json, OfKinds, ReportSection};
 use crate::structural;
 use crate::subpaths;
-use trodden_insight::view::View;
 
 /// All kinds, in the order in which reports show them.
 pub(crate) const KINDS: [&dyn ReportSection; 7] = [
@@ -24,19 +24,19 @@ pub(crate) const KINDS: [&dyn ReportSection; 7] = [
     &memory::section::Kind,
 ];
 
-/// Kinds of data in the profile that may be there without counts of paths.
-pub(crate) fn standing_alone(view: &View<'_>) -> impl Iterator<Item = &'static dyn ReportSection> {
-    KINDS
-        .into_iter()
-        .filter(|kind| kind.stands_alone() && kind.is_in(view))
+impl OfKinds for View<'_> {
+    fn standing_alone(&self) -> impl Iterator<Item = &'static dyn ReportSection> {
+        KINDS
+            .into_iter()
+            .filter(|kind| kind.stands_alone() && kind.is_in(self))
+    }
+
+    fn counts_paths(&self) -> bool {
+        self.totals.methods > 0 || self.standing_alone().next().is_none()
+    }
 }
 
-/// Does the profile count paths, or would it if any had run? One of subpaths alone does not.
-pub(crate) fn counts_paths(view: &View<'_>) -> bool {
-    view.totals.methods > 0 || standing_alone(view).next().is_none()
-}
-
-/// What the kinds have to say in JSON, by their keys.
+/// Data of all kinds for JSON, by their keys.
 pub(crate) struct Keys<'v>(Vec<(&'static str, Json<'v>)>);
 
 impl<'v> Keys<'v> {

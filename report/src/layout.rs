@@ -6,9 +6,8 @@
 
 use std::collections::HashMap;
 
-use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
-
 use trodden_insight::view::MethodView;
+use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
 
 /// Graphs with more blocks are cut down to their hot part.
 pub(crate) const MAX_BLOCKS: usize = 150;

@@ -4,13 +4,13 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use trodden_profile::{Profile, printable};
-
-use crate::text::branch::branch_words;
 use trodden_insight::path_time::{Names, PathTime, Times, measured};
 use trodden_insight::route::route;
 use trodden_insight::source::Sources;
 use trodden_insight::view::{BranchView, MethodView, PathView};
+use trodden_profile::{Profile, printable};
+
+use crate::text::branch::branch_words;
 
 /// What there is to say about a method.
 #[derive(Clone, Debug, Default, PartialEq)]

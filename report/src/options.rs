@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use trodden_profile::PhiOutOfRange;
-
-use crate::exports::{StackKind, Weight};
 use trodden_insight::contexts::ContextsOptions;
 use trodden_insight::kpaths::KPathsOptions;
 use trodden_insight::pattern::PatternError;
+use trodden_profile::PhiOutOfRange;
+
+use crate::exports::{StackKind, Weight};
 
 /// What to report on.
 #[derive(Clone, Debug, Default, PartialEq)]

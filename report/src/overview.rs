@@ -1,7 +1,10 @@
 //! The first screen: what stands out, and the hot methods with their hot paths. At most 60 lines; all the rest is a
 //! question away (`--method`, `--all`).
 
+use trodden_insight::left_out::LeftOut;
 use trodden_insight::names;
+use trodden_insight::route::{between, stops};
+use trodden_insight::view::{MethodView, PathView, View, hotter};
 use trodden_profile::RunInfo;
 
 use crate::findings::{self, Finding};
@@ -10,9 +13,6 @@ use crate::memory;
 use crate::rows::{Row, fitted, tell_apart};
 use crate::text::{DECISION, HOT, Page, SOFT, TITLE, elide, wrap};
 use crate::words::{self, cut, percent, thousands};
-use trodden_insight::left_out::LeftOut;
-use trodden_insight::route::{between, stops};
-use trodden_insight::view::{MethodView, PathView, View, hotter};
 
 /// Columns that a terminal has at least.
 pub(crate) const MIN_WIDTH: usize = 60;

@@ -4,6 +4,10 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::rc::Rc;
 
+use trodden_insight::contexts::ContextsView;
+use trodden_insight::pattern::MethodPattern;
+use trodden_insight::source;
+use trodden_insight::view::View;
 use trodden_profile::Profile;
 
 use crate::dot;
@@ -12,17 +16,13 @@ use crate::findings;
 use crate::findings::Finding;
 use crate::html;
 use crate::json;
-use crate::kinds;
 use crate::kinds::KINDS;
 use crate::options::{ReportError, ReportOptions};
 use crate::overview;
 use crate::section::Extent;
+use crate::section::OfKinds;
 use crate::svg;
 use crate::text;
-use trodden_insight::contexts::ContextsView;
-use trodden_insight::pattern::MethodPattern;
-use trodden_insight::source;
-use trodden_insight::view::View;
 
 /// A report, ready to be written in any format.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl<'p> Report<'p> {
     /// [`ReportOptions::all`]) and of kinds of data beside plain paths, everything. `color` adds ANSI styles. No line is longer
     /// than [`ReportOptions::width`].
     pub fn text(&self, color: bool) -> String {
-        let plain = kinds::counts_paths(&self.view)
+        let plain = self.view.counts_paths()
             && KINDS
                 .iter()
                 .all(|kind| kind.has_overview() || !kind.is_in(&self.view));

@@ -1,13 +1,13 @@
-//! What a kind of data does in reports and comparisons. Each kind is a folder, whose `section.rs` implements
+//! Work of a kind of data in reports and comparisons. Each kind is a folder, whose `section.rs` implements
 //! [`ReportSection`], and a line in [`KINDS`](crate::kinds::KINDS).
 
 use maud::{Markup, html};
+use trodden_insight::view::{MethodView, View};
 
 use crate::compare::{CompareError, Compared, Pair};
 use crate::exports::Export;
 use crate::options::ReportOptions;
 use crate::text::Page;
-use trodden_insight::view::{MethodView, View};
 
 /// How much of a profile a format shows.
 #[derive(Clone, Copy)]
@@ -18,11 +18,11 @@ pub(crate) struct Extent<'o> {
     pub paths: usize,
     /// Least share that is worth a line here, unless an option says otherwise.
     pub least: f64,
-    /// What was asked for.
+    /// Options of the report.
     pub options: &'o ReportOptions,
 }
 
-/// What a kind has to say in JSON.
+/// Data of a kind, for JSON.
 pub(crate) type Json<'v> = Box<dyn erased_serde::Serialize + 'v>;
 
 /// How a kind of data is shown. It takes the data from [`View::profile`] or from the view model; what it does
@@ -119,4 +119,13 @@ pub(crate) trait ReportSection: Sync {
     fn compare(&self, _: &Pair, _notes: &mut Vec<String>) -> Result<Option<Compared>, CompareError> {
         Ok(None)
     }
+}
+
+/// Facts about the kinds of data in a view, for formats: the list of kinds implements it.
+pub(crate) trait OfKinds {
+    /// Kinds of data in the profile that may be there without counts of paths.
+    fn standing_alone(&self) -> impl Iterator<Item = &'static dyn ReportSection>;
+
+    /// Does the profile count paths, or would it if any had run? One of subpaths alone does not.
+    fn counts_paths(&self) -> bool;
 }

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use maud::{Markup, PreEscaped, html};
+use trodden_insight::view::{MethodView, View};
 use trodden_numbering::EdgeRef;
 use trodden_profile::BlockExit;
 
 use crate::layout::{self, Drawing};
 use crate::words::{self, thousands};
-use trodden_insight::view::{MethodView, View};
 
 /// Looks of the graph; the page's own style sheet builds on the same classes and variables.
 pub(crate) const STYLE: &str = include_str!("assets/graph.css");

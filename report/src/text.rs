@@ -4,20 +4,21 @@ pub(crate) mod branch;
 mod page;
 
 use std::fmt::Write;
-use trodden_insight::names;
 
-use crate::kinds;
+use trodden_insight::left_out::LeftOut;
+use trodden_insight::names;
+use trodden_insight::names::place;
+use trodden_insight::route::route;
+use trodden_insight::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
+
+pub(crate) use page::{DECISION, HOT, Page, SOFT, TITLE, WIDTH, elide, within, wrap};
+
 use crate::kinds::KINDS;
 use crate::overview::{self, Ranked};
 use crate::section::Extent;
+use crate::section::OfKinds;
 use crate::words::{self, percent, thousands};
-use trodden_insight::left_out::LeftOut;
-use trodden_insight::names::place;
-use trodden_insight::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
-
 use branch::branch_words;
-pub(crate) use page::{DECISION, HOT, Page, SOFT, TITLE, WIDTH, elide, within, wrap};
-use trodden_insight::route::route;
 
 /// Path numbers that cannot be read and are listed.
 const MOST_UNREADABLE: usize = 5;
@@ -65,7 +66,7 @@ pub(crate) fn write(view: &View, extent: &Extent, color: bool) -> String {
     for kind in KINDS {
         kind.text(view, extent, &mut page);
     }
-    if kinds::counts_paths(view) {
+    if view.counts_paths() {
         if view.methods.is_empty() {
             page.line("No path was counted.");
         }
@@ -107,10 +108,8 @@ impl Page {
         if !run.jvm.is_empty() {
             self.wrapped(2, &format!("JVM      {}", run.jvm));
         }
-        if !kinds::counts_paths(view) {
-            let how: Vec<&str> = kinds::standing_alone(view)
-                .map(|kind| kind.participle(view))
-                .collect();
+        if !view.counts_paths() {
+            let how: Vec<&str> = view.standing_alone().map(|kind| kind.participle(view)).collect();
             let how = if how.contains(&"sampled") {
                 "sampled"
             } else {

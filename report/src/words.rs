@@ -1,8 +1,7 @@
 //! Names and numbers as people write them.
 
-use trodden_profile::{CountBasis, Observation, RunInfo, facts};
-
 use trodden_insight::path_time::{PathTime, TimeView};
+use trodden_profile::{CountBasis, Observation, RunInfo, facts};
 
 /// `1234567` as `1,234,567`.
 pub fn thousands(number: u64) -> String {

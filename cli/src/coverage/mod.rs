@@ -14,11 +14,11 @@ use trodden_instrumenter::Filter;
 use trodden_profile::Profile;
 use trodden_report::coverage::CoverageFormats;
 
-use crate::error::CliError;
-use crate::output::{self, NewFile};
-
 pub use command::{CoverageCommand, coverage};
 pub use since::files as profiles;
+
+use crate::error::CliError;
+use crate::output::{self, NewFile};
 
 /// Options of coverage.
 #[derive(Args, Clone, Debug)]

@@ -5,11 +5,12 @@ mod time;
 use trodden_numbering::{Path, StartKind};
 use trodden_profile::{ContextNode, Contexts, CpuTime, Key, MethodMap, PhiOutOfRange, Profile, path_key};
 
+pub use time::ContextTimes;
+
 use crate::decisions::{Decision, Decisions};
 use crate::names;
 use crate::pattern::MethodPattern;
 use crate::source::below;
-pub use time::ContextTimes;
 
 /// How to show calling contexts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

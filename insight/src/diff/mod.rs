@@ -27,10 +27,9 @@ use trodden_profile::{MergeError, Profile, facts};
 pub use amount::Amount;
 pub use finding::{BranchChange, Cause, Diff, MethodChange, Odds, PathChange, Reason, Summary};
 pub use pairing::Matched;
-pub use time::{MethodTimeChange, PathTimeChange, TimeChange, TimeDiff};
-
 pub use paths::route;
 pub use side::{Side, sides};
+pub use time::{MethodTimeChange, PathTimeChange, TimeChange, TimeDiff};
 
 use crate::pattern::{MethodPattern, PatternError};
 

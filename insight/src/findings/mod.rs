@@ -6,11 +6,11 @@ mod overlap;
 
 use trodden_numbering::{BlockId, EdgeRef};
 
-use crate::view::{MethodView, View};
-
 pub use causes::{Candidate, What};
 pub use explained::{Cause, causes};
 pub use overlap::Spent;
+
+use crate::view::{MethodView, View};
 
 /// Executed bytecode instructions.
 #[derive(Clone, Debug, Default)]

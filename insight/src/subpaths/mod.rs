@@ -6,8 +6,9 @@ use std::collections::HashMap;
 
 use trodden_profile::{ClassProfile, MethodMap, Profile, Subpath, Subpaths, facts};
 
-use crate::pattern::MethodPattern;
 pub use fold::Part;
+
+use crate::pattern::MethodPattern;
 
 /// The subpaths of a profile.
 #[derive(Debug)]

@@ -1,14 +1,14 @@
 //! Contexts as stacks of names, as pictures and other tools want them.
 
-use super::text::summary;
 use std::collections::HashMap;
 use std::fmt::Write;
-use trodden_insight::names;
 
+use trodden_insight::contexts::ContextsView;
+use trodden_insight::names;
 use trodden_profile::options::ContextWeight;
 
+use super::text::summary;
 use crate::exports::{Export, Frame, FrameKind, Node, Unit, Value};
-use trodden_insight::contexts::ContextsView;
 
 /// Deepest stacks: what is called beyond is counted in one more frame, `[deeper]`. A recursion of a million activations would be
 /// a million lines of up to a million frames.

@@ -1,13 +1,13 @@
 //! Contexts on the HTML page: an icicle, methods with what they did and what was done for them, the hottest chains of calls.
 
-use super::text::summary;
 use maud::{Markup, html};
+use trodden_insight::contexts::ContextsView;
 use trodden_profile::options::ContextWeight;
 
 use super::icicle::Icicle;
+use super::text::summary;
 use crate::html::{bar, embed, find, search};
 use crate::words::{percent, share_range, thousands};
-use trodden_insight::contexts::ContextsView;
 
 /// Rows of the table of methods that stand in the page; the script makes the others.
 const ROWS: usize = 30;

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use serde::Serialize;
+use trodden_insight::contexts::ContextsView;
 
 use super::collapsed::{Frames, Stacks};
 use crate::html::embed::Exact;
-use trodden_insight::contexts::ContextsView;
 
 /// Chains in the page at most.
 const MOST_CHAINS: usize = 20_000;

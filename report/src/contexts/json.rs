@@ -1,10 +1,9 @@
 //! The key `contexts` of the JSON report, as `docs/schema` has it.
 
 use serde::Serialize;
+use trodden_insight::contexts::ContextsView;
 use trodden_insight::names;
 use trodden_profile::{CpuTime, Key};
-
-use trodden_insight::contexts::ContextsView;
 
 /// The contexts of a report.
 #[derive(Serialize)]

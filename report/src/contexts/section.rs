@@ -1,13 +1,13 @@
 //! Calling contexts as a kind of data.
 
 use maud::Markup;
+use trodden_insight::view::View;
 
 use super::{collapsed, compare, html, json, text};
 use crate::compare::{CompareError, Compared, Pair};
 use crate::exports::Export;
 use crate::section::{Extent, Json, ReportSection};
 use crate::text::Page;
-use trodden_insight::view::View;
 
 /// Calling contexts as a kind of data.
 pub(crate) struct Kind;

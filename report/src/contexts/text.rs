@@ -1,9 +1,10 @@
 //! Contexts for a terminal: a tree of the hottest ones and their callers.
 
-use crate::text::{Page, TITLE};
-use crate::words::{self, percent, thousands};
 use trodden_insight::contexts::ContextsView;
 use trodden_profile::facts;
+
+use crate::text::{Page, TITLE};
+use crate::words::{self, percent, thousands};
 
 /// Levels of indentation; deeper ones tell their depth.
 const DEEPEST: u32 = 24;

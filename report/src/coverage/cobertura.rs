@@ -7,15 +7,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use trodden_insight::coverage::{Coverage, Line, MethodCoverage, Ratio};
+use trodden_insight::names::dotted;
 use trodden_profile::{BlockExit, printable};
 
 use super::xml::Xml;
-use trodden_insight::coverage::{Coverage, Line, MethodCoverage, Ratio};
-use trodden_insight::names::dotted;
 
 type Lines = BTreeMap<u32, Vec<(Line, &'static str)>>;
 
-/// What is added up, from methods to the whole.
+/// Sums, from methods to the whole.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     lines: Ratio,

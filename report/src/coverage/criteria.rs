@@ -1,20 +1,19 @@
 //! MC/DC and prime paths of a method, in text and JSON.
 
-use trodden_insight::names;
-
 use serde::Serialize;
+use trodden_insight::coverage::{
+    ConditionCoverage, Coverage, DecisionCoverage, MethodCoverage, PrimePath, PrimePaths, Ratio,
+};
+use trodden_insight::criteria::{self};
+use trodden_insight::decisions::Decision;
+use trodden_insight::names;
+use trodden_insight::names::place;
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
 use trodden_profile::MethodMap;
 
 use super::text::of;
 use crate::text::{DECISION, HOT, Page, WIDTH, elide};
 use crate::words::thousands;
-use trodden_insight::coverage::{
-    ConditionCoverage, Coverage, DecisionCoverage, MethodCoverage, PrimePath, PrimePaths, Ratio,
-};
-use trodden_insight::criteria::{self};
-use trodden_insight::decisions::Decision;
-use trodden_insight::names::place;
 
 /// Prime paths of one method in text.
 const MAX_PRIMES: usize = 5;

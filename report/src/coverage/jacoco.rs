@@ -4,13 +4,13 @@
 //! a method's complexity is one more than its branch outcomes less its branches, and each outcome taken beyond the first
 //! one covers one of it. What compilers make is left out, as JaCoCo does.
 
-use super::CoverageWriteError;
 use std::collections::BTreeMap;
 
+use trodden_insight::coverage::{BranchCoverage, Coverage, Line, MethodCoverage, Ratio};
 use trodden_profile::printable;
 
+use super::CoverageWriteError;
 use super::xml::Xml;
-use trodden_insight::coverage::{BranchCoverage, Coverage, Line, MethodCoverage, Ratio};
 
 /// JaCoCo's counters.
 #[derive(Clone, Debug, Default)]

@@ -1,19 +1,19 @@
 //! JSON, format `trodden-coverage` version 1: the sidecar of LCOV and JaCoCo's XML, which have no word for
 //! paths.
 
-use super::CoverageWriteError;
 use serde::Serialize;
-use trodden_insight::names;
-use trodden_profile::{Key, MethodMap, Place, printable_lines};
-
-use super::{criteria, text};
-use crate::json::{Path, path};
-use crate::words;
 use trodden_insight::coverage::{
     BranchCoverage, Counters, Coverage, MethodCoverage, Nearest, OutcomeCoverage, Ratio,
 };
 use trodden_insight::decisions::{Decision, Decisions};
+use trodden_insight::names;
 use trodden_insight::view::PathView;
+use trodden_profile::{Key, MethodMap, Place, printable_lines};
+
+use super::CoverageWriteError;
+use super::{criteria, text};
+use crate::json::{Path, path};
+use crate::words;
 
 #[derive(Serialize)]
 struct Document<'a> {

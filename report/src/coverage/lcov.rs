@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use trodden_insight::coverage::{Coverage, Line, MethodCoverage};
 
-/// What is known of a source file.
+/// Coverage of a source file.
 #[derive(Default)]
 struct Source {
     /// Name of a method to its first line and how often it was entered.

@@ -1,17 +1,17 @@
 //! Coverage without paths for a terminal: which outcomes of decisions were never taken.
 
 use std::cmp::Reverse;
-use trodden_insight::names;
 
 use maud::{Markup, html};
+use trodden_insight::coverage::{BranchCoverage, Coverage, MethodCoverage, OutcomeCoverage, Ratio};
+use trodden_insight::decisions::Decision;
+use trodden_insight::names;
+use trodden_insight::names::place;
 use trodden_profile::{ConditionKind, Place};
 
 use super::text::of;
 use crate::text::{DECISION, HOT, Page, WIDTH, elide};
 use crate::words::thousands;
-use trodden_insight::coverage::{BranchCoverage, Coverage, MethodCoverage, OutcomeCoverage, Ratio};
-use trodden_insight::decisions::Decision;
-use trodden_insight::names::place;
 
 /// Decisions of one method that are listed.
 const MAX_DECISIONS: usize = 5;

@@ -2,11 +2,12 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+
+use trodden_insight::coverage::{Coverage, MethodCoverage};
 use trodden_insight::names;
 
 use crate::text::{HOT, Page, TITLE, WIDTH, elide};
 use crate::words::thousands;
-use trodden_insight::coverage::{Coverage, MethodCoverage};
 
 /// A class with methods that never ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,15 +2,15 @@
 
 use maud::{Markup, html};
 use serde::Serialize;
+use trodden_insight::coverage::{Counters, Coverage, CoverageOptions, MethodCoverage};
 use trodden_insight::names;
+use trodden_insight::view::View;
 
 use super::json::Part;
 use super::{marks, text};
 use crate::section::{Extent, Json, ReportSection};
 use crate::text::Page;
 use crate::words::{percent, thousands};
-use trodden_insight::coverage::{Counters, Coverage, CoverageOptions, MethodCoverage};
-use trodden_insight::view::View;
 
 /// Coverage as a kind of data.
 pub(crate) struct Kind;

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::xml::Xml;
 use trodden_insight::coverage::{Coverage, Ratio};
+
+use super::xml::Xml;
 
 pub(super) fn write(coverage: &Coverage) -> String {
     let mut files: BTreeMap<String, BTreeMap<u32, (bool, Ratio)>> = BTreeMap::new();

@@ -1,17 +1,17 @@
 //! Coverage for a terminal.
 
+use trodden_insight::coverage::{Coverage, MethodCoverage, Nearest, Ratio};
+use trodden_insight::decisions::{Decision, Decisions};
 use trodden_insight::names;
+use trodden_insight::names::place;
+use trodden_insight::route::route;
+use trodden_insight::view::PathView;
 use trodden_numbering::EdgeRef;
 use trodden_profile::{MethodMap, Place};
 
 use super::{criteria, marks};
 use crate::text::{DECISION, HOT, Page, SOFT, TITLE, WIDTH, elide, wrap};
 use crate::words::{self, percent, thousands};
-use trodden_insight::coverage::{Coverage, MethodCoverage, Nearest, Ratio};
-use trodden_insight::decisions::{Decision, Decisions};
-use trodden_insight::names::place;
-use trodden_insight::route::route;
-use trodden_insight::view::PathView;
 
 pub(super) fn write(coverage: &Coverage, top: usize, color: bool) -> String {
     let mut page = Page {

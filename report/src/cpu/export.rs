@@ -1,15 +1,15 @@
 //! CPU samples as stacks for other tools.
 
+use trodden_insight::cpu::CpuView;
+use trodden_insight::cpu::stacks::{Split, Way, splits};
 use trodden_insight::names;
+use trodden_insight::path_time::in_parts;
+use trodden_insight::view::View;
 use trodden_profile::CpuFrameKind;
 
 use super::text;
 use crate::exports::paths::{PathFrames, TIME_OF_PATHS, sampled_ns};
 use crate::exports::{Export, Frame, FrameKind, Unit, Value};
-use trodden_insight::cpu::CpuView;
-use trodden_insight::cpu::stacks::{Split, Way, splits};
-use trodden_insight::path_time::in_parts;
-use trodden_insight::view::View;
 
 /// Deepest stacks; what is below counts for its caller. The agent records no deeper ones.
 const DEEPEST: u32 = 1024;

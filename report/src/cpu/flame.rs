@@ -5,13 +5,13 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use serde::Serialize;
-
-use crate::html::embed::Exact;
-use crate::words::cut;
 use trodden_insight::cpu::stacks::{Split, Way, splits};
 use trodden_insight::cpu::{CpuView, title};
 use trodden_insight::route::route;
 use trodden_insight::view::View;
+
+use crate::html::embed::Exact;
+use crate::words::cut;
 
 /// Chains in the page at most.
 const MOST_CHAINS: usize = 20_000;

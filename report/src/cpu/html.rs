@@ -1,13 +1,13 @@
 //! CPU samples on the HTML page: an icicle of stacks, and a table of methods.
 
 use maud::{Markup, html};
+use trodden_insight::cpu::{CpuView, title};
+use trodden_insight::view::View;
 
 use super::flame::{self, Data};
 use super::text;
 use crate::html::{bar, breakable, embed, find};
 use crate::words::{TIME_WITH_CALLEES, percent, seconds, thousands};
-use trodden_insight::cpu::{CpuView, title};
-use trodden_insight::view::View;
 
 /// The section, if there are samples.
 pub(super) fn section(cpu: Option<&CpuView>, view: &View, top: usize) -> Markup {

@@ -1,9 +1,8 @@
 //! The key `time` of the JSON report, as `docs/schema` has it.
 
 use serde::Serialize;
-use trodden_profile::{CpuFrameKind, CpuTime};
-
 use trodden_insight::cpu::CpuView;
+use trodden_profile::{CpuFrameKind, CpuTime};
 
 #[derive(Serialize)]
 pub(super) struct Document {

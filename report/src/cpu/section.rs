@@ -1,13 +1,13 @@
 //! CPU samples as a kind of data.
 
 use maud::Markup;
+use trodden_insight::cpu::CpuView;
+use trodden_insight::view::View;
 
 use super::{export, html, json, text};
 use crate::exports::Export;
 use crate::section::{Extent, Json, ReportSection};
 use crate::text::Page;
-use trodden_insight::cpu::CpuView;
-use trodden_insight::view::View;
 
 /// CPU samples as a kind of data.
 pub(crate) struct Kind;

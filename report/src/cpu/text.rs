@@ -1,11 +1,11 @@
 //! CPU samples in words.
 
+use trodden_insight::cpu::CpuView;
 use trodden_profile::{CpuFrame, MethodTime};
 
 use super::title_within;
 use crate::text::{Page, SOFT, TITLE, wrap};
 use crate::words::{percent, seconds, thousands};
-use trodden_insight::cpu::CpuView;
 
 /// Methods on the first screen.
 const FIRST: usize = 5;

@@ -1,14 +1,14 @@
 //! One page that needs nothing else: what changed, the branch that explains it marked in source, both runs side by side.
 
-use super::text;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use trodden_insight::diff::{BranchChange, Diff, MethodChange, PathChange, Reason};
 
+use super::text;
 use super::text::{cause_line, line_list, odds, place, rate, signed_percent};
 use super::time_words;
-use crate::html::bar;
+use crate::html::{bar, head};
 use crate::svg;
 use crate::words::thousands;
-use trodden_insight::diff::{BranchChange, Diff, MethodChange, PathChange, Reason};
 
 const STYLE: &str = include_str!("../assets/page.css");
 /// Source lines shown around the one with the branch.
@@ -17,20 +17,12 @@ const AROUND: u32 = 4;
 const MOST_ROWS: usize = 10;
 
 /// The page.
-pub(super) fn html(diff: &Diff, sources: &super::DiffSources) -> String {
+pub(super) fn html(diff: &Diff, sources: &super::sources::DiffSources) -> String {
     let (leading, following) = text::places_of_time(diff);
     let mut page = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { "What changed between two runs" }
-                // An empty icon, so that no browser goes looking for one.
-                link rel="icon" href="data:,";
-                style { (PreEscaped(svg::STYLE)) (PreEscaped(STYLE)) }
-            }
+            (head("What changed between two runs", &html! { style { (PreEscaped(svg::STYLE)) (PreEscaped(STYLE)) } }))
             body {
                 header {
                     p.brand { "trodden diff" }
@@ -94,7 +86,7 @@ pub(super) fn cause(diff: &Diff, change: &MethodChange) -> String {
     }
 }
 
-fn method(diff: &Diff, change: &MethodChange, sources: &super::DiffSources) -> Markup {
+fn method(diff: &Diff, change: &MethodChange, sources: &super::sources::DiffSources) -> Markup {
     let open = change.reason != Reason::Consequence;
     html! {
         details.method id=(anchor(change)) open[open] {
@@ -120,7 +112,7 @@ pub(super) fn anchor(change: &MethodChange) -> String {
 }
 
 /// The lines around the branch that explains the change.
-fn source(change: &MethodChange, sources: &super::DiffSources) -> Markup {
+fn source(change: &MethodChange, sources: &super::sources::DiffSources) -> Markup {
     let line = change
         .cause
         .as_ref()

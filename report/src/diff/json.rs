@@ -1,7 +1,6 @@
 //! JSON, format `trodden-diff` version 1. Keys may be added; what is here keeps its name and shape.
 
 use serde::Serialize;
-
 use trodden_insight::cpu::title;
 use trodden_insight::diff::{BranchChange, Diff, MethodChange, Reason};
 use trodden_insight::diff::{TimeChange, TimeDiff};

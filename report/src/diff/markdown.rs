@@ -1,18 +1,19 @@
 //! Markdown, for a comment on a change.
 
-use super::text;
 use std::fmt::Write;
 
+use trodden_insight::diff::{Diff, MethodChange, Reason};
+
+use super::text;
 use super::text::{cause_line, line_list, odds, place, signed_percent, source_line};
 use super::time_words;
 use crate::words::thousands;
-use trodden_insight::diff::{Diff, MethodChange, Reason};
 
 /// Branches and paths shown per method.
 const MOST_ROWS: usize = 5;
 
 /// Markdown: a sentence, a table of methods, details folded.
-pub(super) fn markdown(diff: &Diff, sources: &super::DiffSources) -> String {
+pub(super) fn markdown(diff: &Diff, sources: &super::sources::DiffSources) -> String {
     let mut out = String::new();
     let (leading, following) = text::places_of_time(diff);
     if let Some(time) = leading {
@@ -65,7 +66,7 @@ pub(super) fn markdown(diff: &Diff, sources: &super::DiffSources) -> String {
     out
 }
 
-fn details(change: &MethodChange, sources: &super::DiffSources) -> String {
+fn details(change: &MethodChange, sources: &super::sources::DiffSources) -> String {
     let mut out = format!("\n<details><summary>{}</summary>\n\n", escape(&change.title()));
     let file = change.source_file.as_deref();
     let line = change.cause.as_ref().and_then(|cause| cause.line);

@@ -3,25 +3,14 @@
 mod html;
 mod json;
 mod markdown;
+mod sources;
 mod text;
 mod time_words;
 
-pub(crate) use markdown::escape as escape_markdown;
-
-use std::path::PathBuf;
-
 use trodden_insight::diff::Diff;
-use trodden_insight::source::Sources;
 
-/// Where the source of the second build is looked for.
-pub struct DiffSources(Sources);
-
-impl DiffSources {
-    /// Folders with source files, as in [`ReportOptions::sources`](crate::ReportOptions::sources).
-    pub fn new(folders: &[PathBuf]) -> Self {
-        DiffSources(Sources::new(folders))
-    }
-}
+pub(crate) use markdown::escape as escape_markdown;
+pub use sources::DiffSources;
 
 /// The formats of a [`Diff`].
 pub trait DiffFormats {

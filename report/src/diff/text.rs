@@ -1,12 +1,13 @@
 //! For a terminal: the cause first, in its source.
 
-use super::time_words;
-use crate::text::{DECISION, HOT, Page, SOFT, TITLE};
-use crate::words::{percent, thousands};
 use trodden_insight::diff::Amount;
 use trodden_insight::diff::TimeDiff;
 use trodden_insight::diff::{BranchChange, Diff, MethodChange, Reason, Summary};
 use trodden_insight::source::Sources;
+
+use super::time_words;
+use crate::text::{DECISION, HOT, Page, SOFT, TITLE};
+use crate::words::{percent, thousands};
 
 /// Lines of one kind that are named before the rest is only counted.
 const MOST_LINES: usize = 6;
@@ -30,7 +31,7 @@ impl Shown {
 }
 
 /// For a terminal, 100 columns wide; `color` adds ANSI styles.
-pub(super) fn text(diff: &Diff, sources: &super::DiffSources, color: bool) -> String {
+pub(super) fn text(diff: &Diff, sources: &super::sources::DiffSources, color: bool) -> String {
     let mut page = Page {
         out: String::new(),
         color,

@@ -1,20 +1,20 @@
 //! CPU time of two runs as text: what is first on a terminal, in Markdown and on the page.
 
-use super::text;
 use std::fmt::Write;
 
 use maud::{Markup, html};
-
-use super::html::{anchor, cause};
-use super::markdown::escape;
-use super::text::{Shown, grew, signed_percent};
-use crate::text::{HOT, Page, SOFT, TITLE};
-use crate::words::{seconds, thousands};
 use trodden_insight::cpu::title;
 use trodden_insight::diff::Amount;
 use trodden_insight::diff::Diff;
 use trodden_insight::diff::{MethodTimeChange, PathTimeChange, TimeChange, TimeDiff};
 use trodden_insight::source::Sources;
+
+use super::html::{anchor, cause};
+use super::markdown::escape;
+use super::text;
+use super::text::{Shown, grew, signed_percent};
+use crate::text::{HOT, Page, SOFT, TITLE};
+use crate::words::{seconds, thousands};
 
 /// What is said of a change that chance explains.
 const ALIKE: &str = "no measurable change";

@@ -4,9 +4,9 @@
 //! tables. Its samples need times: here they are numbered, and the x axis means nothing.
 
 use serde_json::{Value as Json, json};
+use trodden_insight::view::View;
 
 use super::{Export, FrameKind, Unit, title};
-use trodden_insight::view::View;
 
 /// Version of the processed profile format.
 const VERSION: u32 = 60;

@@ -17,9 +17,6 @@ mod pprof;
 mod speedscope;
 mod strings;
 
-use crate::kinds::KINDS;
-use crate::options::ReportError;
-use crate::options::ReportOptions;
 use trodden_insight::view::View;
 
 pub(crate) use collapsed::write as collapsed;
@@ -30,6 +27,10 @@ pub(crate) use otlp::write as otlp;
 pub(crate) use otlp::write_json as otlp_json;
 pub(crate) use pprof::write as pprof;
 pub(crate) use speedscope::write as speedscope;
+
+use crate::kinds::KINDS;
+use crate::options::ReportError;
+use crate::options::ReportOptions;
 
 /// Contexts or paths with less than one part in so many of the total are added up.
 const PARTS: u128 = 10_000;

@@ -75,7 +75,7 @@ impl Value {
     }
 }
 
-/// What is counted.
+/// The quantity that is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Count,

@@ -1,26 +1,26 @@
 //! Stacks of a profile that counts paths: package, class, method, path.
 
 use std::collections::HashSet;
-use trodden_insight::names;
 
+use trodden_insight::names;
+use trodden_insight::names::dotted;
+use trodden_insight::path_time::in_parts;
+use trodden_insight::route::route;
+use trodden_insight::view::{MethodView, PathView, View};
 use trodden_profile::CountBasis;
 
 use super::{Export, Frame, FrameKind, Unit, Value};
 use crate::options::ReportOptions;
 use crate::words::{self, cut};
-use trodden_insight::names::dotted;
-use trodden_insight::path_time::in_parts;
-use trodden_insight::route::route;
-use trodden_insight::view::{MethodView, PathView, View};
 
 /// Characters of a path's text; its number comes before it.
 const LONGEST: usize = 240;
-/// What is to be known of a path's time.
+/// Times of a path.
 pub(crate) const TIME_OF_PATHS: &str = "CPU time of a path is its own and that of what it calls whose paths are not counted. \
     Where several paths go through the same code its time is divided by how often each ran; [path not known] is time in code \
     of which the counts do not tell who ran it.";
 
-/// What stacks of paths hold.
+/// Content of stacks of paths.
 pub(crate) struct Shape {
     /// Is each path a leaf? If not, the paths of a method are added up.
     pub with_paths: bool,

@@ -5,11 +5,11 @@ use std::io::{self, Write};
 
 use flate2::{Compression, GzBuilder};
 use prost::Message;
+use trodden_insight::view::View;
 
 use super::origin::Origin;
 use super::strings::Strings;
 use super::{Export, title, whole};
-use trodden_insight::view::View;
 
 #[derive(Message)]
 struct Profile {

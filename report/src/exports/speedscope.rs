@@ -1,9 +1,9 @@
 //! speedscope's own file format: one profile per value over shared frames.
 
 use serde::Serialize;
+use trodden_insight::view::View;
 
 use super::{Export, Unit, title};
-use trodden_insight::view::View;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

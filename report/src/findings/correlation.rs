@@ -1,11 +1,12 @@
 //! Branches that an earlier one on the same path always decides. Counts of edges cannot show that; counts of paths do.
 
 use std::collections::BTreeMap;
+
+use trodden_insight::findings::{edge, ratio};
 use trodden_insight::names;
 
 use super::{About, Finding, FindingKind, OFTEN};
 use crate::words::{percent, thousands};
-use trodden_insight::findings::{edge, ratio};
 
 /// An outcome that is rarer than this does not count as one.
 const RARE: f64 = 0.02;

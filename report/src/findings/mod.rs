@@ -1,4 +1,4 @@
-//! What stands out in a profile: at most ten sentences, each with its evidence, ranked by share of the program's time.
+//! Findings of a profile: at most ten sentences, each with its evidence, ranked by share of the program's time.
 //!
 //! First come causes: what takes the time. Of those that say the same one is kept ([`explained`]). Other facts of the counts
 //! come after them, as [asides](Finding::aside). Rules that say *never* or *always* hold for exact counts only; of what was
@@ -11,10 +11,9 @@ mod select;
 mod sentences;
 mod under_way;
 
+use trodden_insight::view::MethodView;
 use trodden_numbering::BlockId;
 use trodden_profile::BlockExit;
-
-use trodden_insight::view::MethodView;
 
 pub(crate) use select::find;
 
@@ -27,7 +26,7 @@ const OFTEN: u64 = 1_000;
 /// Share of the program's work from which a method is looked at.
 const WORTH: f64 = 0.01;
 
-/// What a finding is about.
+/// The subject of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FindingKind {
     /// A method that takes time, though none of its paths came to an end.
@@ -79,7 +78,7 @@ impl FindingKind {
 /// One thing that the counts say.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What it is about.
+    /// Its subject.
     pub kind: FindingKind,
     /// Position of its method in [`View::methods`]; `None` if it is about the program, or a method of which no path was
     /// counted.

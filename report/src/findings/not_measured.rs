@@ -1,13 +1,13 @@
 //! Methods that were left as they were, though the program calls them often.
 
 use std::collections::HashMap;
-use trodden_insight::names;
 
+use trodden_insight::names;
+use trodden_insight::view::View;
 use trodden_profile::{Callee, EdgeProfile, MethodCounts, MethodShape};
 
 use super::{Finding, FindingKind, MOST_OF_A_KIND, OFTEN};
 use crate::words::thousands;
-use trodden_insight::view::View;
 
 /// Those that call instructions of measured methods name most often. What happens inside of them is not known, so neither
 /// is their share of the work.

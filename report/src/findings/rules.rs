@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use trodden_insight::findings::{Work, ratio};
+use trodden_insight::path_time::Times;
+use trodden_insight::view::{PathView, View};
 use trodden_numbering::{BlockId, StartKind};
 
 use super::{About, Finding, FindingKind, OFTEN, WORTH};
 use crate::words::{percent, thousands};
-use trodden_insight::findings::{Work, ratio};
-use trodden_insight::path_time::Times;
-use trodden_insight::view::{PathView, View};
 
 /// HotSpot's `FreqInlineSize`: a hot method with more bytes of bytecode is not inlined.
 const INLINED: u32 = 325;

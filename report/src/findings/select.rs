@@ -1,13 +1,15 @@
 //! Which findings a report has, and in which order.
 
+use trodden_insight::findings::{Work, work_of};
+use trodden_insight::view::View;
+
 use super::{
     About, Finding, FindingKind, MOST, MOST_OF_A_KIND, WORTH, correlation, not_measured, rules, sentences,
     under_way,
 };
+use crate::memory;
+use crate::section::OfKinds;
 use crate::words;
-use crate::{kinds, memory};
-use trodden_insight::findings::{Work, work_of};
-use trodden_insight::view::View;
 
 /// Most causes among them.
 const MOST_CAUSES: usize = 7;
@@ -16,7 +18,7 @@ const MOST_HOT_METHODS: usize = 2;
 
 /// All findings: slow outcomes and paths, other causes, then asides; the largest share first in each.
 pub(crate) fn find(view: &View) -> Vec<Finding> {
-    if !kinds::counts_paths(view) {
+    if !view.counts_paths() {
         return Vec::new();
     }
     let work = Work::of(view);

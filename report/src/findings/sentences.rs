@@ -1,17 +1,17 @@
 //! Causes as findings: one sentence each, and the numbers behind it.
 
+use trodden_insight::findings::{self, Candidate, Cause, What, ratio};
 use trodden_insight::names;
+use trodden_insight::path_time::{PathTime, Times};
+use trodden_insight::route::route;
+use trodden_insight::view::{MethodView, PathView, View};
 use trodden_numbering::{BlockId, EdgeRef};
 use trodden_profile::EndKind;
 
 use super::{Finding, FindingKind};
 use crate::words::{self, percent, range, thousands};
-use trodden_insight::findings::{self, Candidate, Cause, What, ratio};
-use trodden_insight::path_time::{PathTime, Times};
-use trodden_insight::route::route;
-use trodden_insight::view::{MethodView, PathView, View};
 
-/// What takes the time, most first. None without samples.
+/// Causes of the time, most first. None without samples.
 pub(super) fn causes(view: &View) -> Vec<Finding> {
     let Some(times) = view.times.as_ref().filter(|times| times.total.ns > 0) else {
         return Vec::new();

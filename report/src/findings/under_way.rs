@@ -1,11 +1,12 @@
 //! Methods that take time, though none of their paths came to an end: a `main` that loops for ever, which was entered
 //! before its probes came.
 
-use super::{Finding, FindingKind, MOST_OF_A_KIND, WORTH};
-use crate::words::percent;
 use trodden_insight::findings::ratio;
 use trodden_insight::names;
 use trodden_insight::view::View;
+
+use super::{Finding, FindingKind, MOST_OF_A_KIND, WORTH};
+use crate::words::percent;
 
 /// Those with most time. Where paths are sampled, or a method was left alone on purpose, there is nothing to tell.
 pub(super) fn under_way(view: &View) -> Vec<Finding> {

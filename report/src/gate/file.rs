@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::str::FromStr;
 
+use trodden_insight::gate::{GateFile, GateMethod, GatePath, GateTest, Outside};
 use trodden_profile::ShapeHasher;
 
 use super::record::share;
 use super::text::limit_words;
-use trodden_insight::gate::{GateFile, GateMethod, GatePath, GateTest, Outside};
 
 const FIRST: &str = "trodden-gate\t1";
 const ABOUT: &str = "\
@@ -46,7 +46,7 @@ pub enum FileError {
     },
 }
 
-/// What is wrong with a line.
+/// An error in a line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineError {
@@ -170,7 +170,7 @@ pub fn parse(text: &str) -> Result<GateFile, FileError> {
     })
 }
 
-/// What a method is known by in a file.
+/// The key of a method in a file.
 fn key(method: &GateMethod) -> u64 {
     let mut hasher = ShapeHasher::default();
     hasher.add_bytes(method.class.as_bytes());
@@ -178,7 +178,7 @@ fn key(method: &GateMethod) -> u64 {
     hasher.finish() >> 16
 }
 
-/// What was read so far.
+/// The lines read so far.
 #[derive(Default)]
 struct Reader {
     file: GateFile,

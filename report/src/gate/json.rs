@@ -1,7 +1,6 @@
 //! JSON, format `trodden-gate` version 1. Keys may be added; what is here keeps its name and shape.
 
 use serde::Serialize;
-
 use trodden_insight::gate::{GateComparison, Grew, TestChange};
 
 #[derive(Serialize)]

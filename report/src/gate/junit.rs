@@ -2,11 +2,11 @@
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
+use trodden_insight::gate::Verdict;
+use trodden_insight::gate::{GateComparison, TestChange};
 
 use super::text::{limit_words, of_method, of_path, remark, signed};
 use crate::words::thousands;
-use trodden_insight::gate::Verdict;
-use trodden_insight::gate::{GateComparison, TestChange};
 
 /// JUnit's XML: each test a test case, which fails if it does more work than allowed.
 ///
@@ -70,7 +70,7 @@ fn case(compared: &GateComparison, writer: &mut Writer<Vec<u8>>, test: &TestChan
     Ok(())
 }
 
-/// What is wrong with a test, in one paragraph.
+/// The failure of a test, in one paragraph.
 pub(super) fn message(_compared: &GateComparison, test: &TestChange) -> String {
     let [before, after] = test
         .instructions

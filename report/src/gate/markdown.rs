@@ -1,13 +1,14 @@
 //! Markdown, for a comment on a change.
 
-use super::text;
 use std::fmt::Write;
 
+use trodden_insight::gate::Verdict;
+use trodden_insight::gate::{GateComparison, TestChange};
+
+use super::text;
 use super::text::{limit_words, of_method, of_path, remark, signed, times_of};
 use crate::diff::escape_markdown as escape;
 use crate::words::thousands;
-use trodden_insight::gate::Verdict;
-use trodden_insight::gate::{GateComparison, TestChange};
 
 /// Rows of a table or list.
 const MOST_ROWS: usize = 50;

@@ -13,14 +13,14 @@ mod record;
 mod sarif;
 mod text;
 
+use trodden_insight::gate::GateComparison;
+
 pub use file::{FileError, LineError, parse, to_text};
 pub use record::{LimitError, record};
 
-use trodden_insight::gate::GateComparison;
-
 /// The formats of a [`GateComparison`].
 pub trait GateFormats {
-    /// What happened, in one sentence.
+    /// The result in one sentence.
     fn headline(&self) -> String;
 
     /// For a terminal; `colour` adds ANSI styles.

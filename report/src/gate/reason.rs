@@ -2,14 +2,13 @@
 
 use std::collections::HashSet;
 
-use trodden_profile::{Callee, ShapeHasher};
-
 use trodden_insight::gate::Measured;
+use trodden_profile::{Callee, ShapeHasher};
 
 /// A class, a method of it by name and descriptor or any, and what a method does that calls it.
 type Source = (&'static str, Option<(&'static str, &'static str)>, &'static str);
 
-/// What makes runs differ: calls of one method, or of any method of a class.
+/// A source of differences between runs: calls of one method, or of any method of a class.
 const SOURCES: &[Source] = &[
     ("java/lang/System", Some(("nanoTime", "()J")), "reads the clock"),
     (
@@ -140,7 +139,7 @@ const SOURCES: &[Source] = &[
 /// How many callers away from the method that differs a reason is looked for.
 const FAR: usize = 3;
 
-/// What in a method, or in those that call it, may be the reason that it differs.
+/// The call in a method, or in those that call it, that may be the reason that it differs.
 pub fn of(run: &Measured, name: &(String, String)) -> Option<String> {
     if name.1.starts_with("<clinit>") {
         return Some("which initialises its class".to_owned());

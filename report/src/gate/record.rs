@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use trodden_insight::gate::{GateFile, GateTest, Lacks, Measured, OTHERS};
+
 use super::reason;
 use crate::words;
-use trodden_insight::gate::{GateFile, GateTest, Lacks, Measured, OTHERS};
 
 /// The forks of a benchmark do other numbers of operations: a difference up to this share is no more than that.
 const OF_OPERATIONS: f64 = 1e-4;
 
-/// What a test allows makes no sense.
+/// The limit of a test makes no sense.
 #[derive(Debug, thiserror::Error)]
 #[error("{test} has @Gate(maxGrowth = \"{words}\"), which is no percentage such as 0.5%")]
 pub struct LimitError {
@@ -17,7 +18,7 @@ pub struct LimitError {
     words: String,
 }
 
-/// What the runs of one command did, test by test. `together`: each test belongs into each run.
+/// The work of the runs of one command, test by test. `together`: each test belongs into each run.
 ///
 /// # Errors
 /// If the limit that a test has itself is no percentage.
@@ -93,7 +94,7 @@ fn lacking(lacks: Lacks) -> String {
     }
 }
 
-/// What differs between the runs, in words. `by_others`: all that differs is what others than the test's own threads did.
+/// The difference between the runs, as text. `by_others`: all that differs is what others than the test's own threads did.
 fn differs(runs: &[&Measured], least: u64, most: u64, by_others: bool) -> Option<String> {
     let mut names: BTreeSet<&(String, String)> = BTreeSet::new();
     names.extend(runs.iter().flat_map(|run| run.methods.keys()));

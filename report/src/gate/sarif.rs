@@ -1,10 +1,10 @@
 //! SARIF 2.1.0, which code hosts show at the line.
 
-use super::junit;
 use serde_json::{Value, json};
-
 use trodden_insight::gate::Verdict;
 use trodden_insight::gate::{GateComparison, Grew, TestChange};
+
+use super::junit;
 
 /// SARIF: a result for each test that does more work than allowed.
 ///

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
+use trodden_insight::gate::Verdict;
+use trodden_insight::gate::{GateComparison, Grew, TestChange};
 use trodden_profile::TestCounts;
 
 use crate::words::{seconds, thousands};
-use trodden_insight::gate::Verdict;
-use trodden_insight::gate::{GateComparison, Grew, TestChange};
 
 /// Tests shown that are neither broken nor unstable.
 const MOST: usize = 20;
@@ -15,7 +15,7 @@ const MOST: usize = 20;
 /// Methods named as those that grew in several tests.
 const MOST_GROWN: usize = 3;
 
-/// What happened, in one sentence.
+/// The result in one sentence.
 pub(super) fn headline(compared: &GateComparison) -> String {
     let tests = |n: usize| match n {
         1 => "1 test".to_owned(),

@@ -4,17 +4,17 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use maud::{Markup, html};
-use trodden_profile::MethodMap;
-
-use super::bar;
-use crate::html_method::callees;
-use crate::words::{self, percent};
 use trodden_insight::left_out::{LeftOut, line};
 use trodden_insight::line_time::{LineTime, LineTimes};
 use trodden_insight::names::{dotted, signature};
 use trodden_insight::path_time::Times;
 use trodden_insight::source::Sources;
 use trodden_insight::view::View;
+use trodden_profile::MethodMap;
+
+use super::bar;
+use crate::html_method::callees;
+use crate::words::{self, percent};
 
 /// Lines of a method at most.
 const LINES: usize = 40;

@@ -5,19 +5,19 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use maud::{Markup, html};
 use serde::Serialize;
+use trodden_insight::names::dotted;
+use trodden_insight::view::{MethodView, View};
 use trodden_profile::{CpuFrame, CpuFrameKind, CpuTime, PlaceTime};
 
 use super::embed::{self, Exact};
 use super::{bar, breakable};
 use crate::section::Extent;
 use crate::words::{self, percent, thousands};
-use trodden_insight::names::dotted;
-use trodden_insight::view::{MethodView, View};
 
 /// Methods in the table at most.
 const LISTED: usize = 20_000;
 
-/// What methods are called in links to them: `com.acme.Order.price(int)`. It stays the same from report to report. Of several
+/// Names of methods in links to them: `com.acme.Order.price(int)`. It stays the same from report to report. Of several
 /// methods with the same name and the same simple names of parameters one has that name, the others their descriptor.
 pub(crate) struct Anchors(Vec<String>);
 
@@ -74,7 +74,7 @@ fn short(method: &MethodView) -> String {
     method.title().replace(' ', "")
 }
 
-/// What the script draws from. Lists instead of objects: keys would be most of the file.
+/// Data of the script. Lists instead of objects: keys would be most of the file.
 #[derive(Serialize)]
 struct Data<'v> {
     /// Decisions of the whole program.

@@ -2,6 +2,20 @@
 
 use maud::{Markup, html};
 
+/// The head of a page. An empty icon is in it, so that no browser goes looking for one.
+pub(crate) fn head(title: &str, style: &Markup) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            title { (title) }
+            link rel="icon" href="data:,";
+            (style)
+        }
+    }
+}
+
 /// The search field of a table, in which [`search_field`] shows `hint` while it is empty.
 pub(crate) fn search(id: &str, hint: &str) -> Markup {
     search_field(id, "Search ", hint)

@@ -1,11 +1,10 @@
 //! What tells a method's paths apart: a path that begins as one above it shows only from where it leaves that one, and the
 //! decisions that the other did not take stand out.
 
-use trodden_numbering::StartKind;
-use trodden_profile::{EndKind, MethodMap};
-
 use trodden_insight::decisions::Decisions;
 use trodden_insight::view::{PathView, Stop};
+use trodden_numbering::StartKind;
+use trodden_profile::{EndKind, MethodMap};
 
 /// A path beside the most similar of those above it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,11 +1,10 @@
 //! A path in JSON, as several documents have it.
 
 use serde::Serialize;
-use trodden_insight::names;
-use trodden_profile::{Key, MethodMap, PathDescription, Place};
-
 use trodden_insight::decisions::{Decision, Decisions};
+use trodden_insight::names;
 use trodden_insight::view::PathView;
+use trodden_profile::{Key, MethodMap, PathDescription, Place};
 
 #[derive(Serialize)]
 pub(crate) struct Path {

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
+use trodden_insight::kpaths::{Fold, Limits, Trees};
+use trodden_insight::view::MethodView;
 use trodden_profile::KPaths;
 
 use super::label;
 use crate::dot::{HOT, quoted};
 use crate::words::thousands;
-use trodden_insight::kpaths::{Fold, Limits, Trees};
-use trodden_insight::view::MethodView;
 
 /// One cluster with the trees of a method; nothing if it has none. `index` tells methods apart in node names.
 pub(crate) fn cluster(

@@ -1,13 +1,13 @@
 //! Trees on the HTML page: nested lists that open and close without a script.
 
 use maud::{Markup, html};
+use trodden_insight::kpaths::{Fold, Limits, Line, Step, Tree, Trees, leftovers, share};
+use trodden_insight::view::MethodView;
 use trodden_profile::KPaths;
 
 use crate::html::bar;
 use crate::html_method::route;
 use crate::words::{percent, thousands};
-use trodden_insight::kpaths::{Fold, Limits, Line, Step, Tree, Trees, leftovers, share};
-use trodden_insight::view::MethodView;
 
 /// Levels of lines at most: a browser that nests deeper lists shows nothing worth reading.
 const DEEPEST: usize = 60;

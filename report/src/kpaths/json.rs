@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use trodden_insight::kpaths::{Limits, Trees};
+use trodden_insight::view::View;
 use trodden_profile::Key;
 
 use crate::json::{Path, path};
-use trodden_insight::kpaths::{Limits, Trees};
-use trodden_insight::view::View;
 
 #[derive(Serialize)]
 pub(crate) struct Forests<'a> {

@@ -1,13 +1,13 @@
 //! Path forests as a kind of data.
 
 use maud::Markup;
+use trodden_insight::kpaths::Limits;
+use trodden_insight::view::{MethodView, View};
 
 use super::{compare, dot, html, json, text};
 use crate::compare::{CompareError, Compared, Pair};
 use crate::section::{Extent, Json, ReportSection};
 use crate::text::Page;
-use trodden_insight::kpaths::Limits;
-use trodden_insight::view::{MethodView, View};
 
 /// Path forests as a kind of data.
 pub(crate) struct Kind;

@@ -1,12 +1,12 @@
 //! Trees for a terminal.
 
+use trodden_insight::kpaths::{Fold, Limits, Line, Tree, Trees, leftovers, share};
+use trodden_insight::view::MethodView;
 use trodden_profile::KPaths;
 
 use super::label;
 use crate::text::{DECISION, HOT, Page, SOFT, WIDTH, wrap};
 use crate::words::{percent, thousands};
-use trodden_insight::kpaths::{Fold, Limits, Line, Tree, Trees, leftovers, share};
-use trodden_insight::view::MethodView;
 
 /// Lines of one tree at most.
 const MOST: usize = 40;

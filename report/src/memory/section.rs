@@ -2,12 +2,12 @@
 
 use maud::{Markup, html};
 use serde::Serialize;
+use trodden_insight::view::{MethodView, View};
 use trodden_profile::Known;
 
 use crate::section::{Extent, Json, ReportSection};
 use crate::text::Page;
 use crate::words;
-use trodden_insight::view::{MethodView, View};
 
 /// Methods of earlier runs as a kind of data.
 pub(crate) struct Kind;

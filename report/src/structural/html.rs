@@ -1,11 +1,11 @@
 //! Loops on the HTML page: a table in each method's section.
 
 use maud::{Markup, html};
+use trodden_insight::structural::StructureView;
 
 use super::text;
 use crate::html::bar;
 use crate::words::{percent, thousands};
-use trodden_insight::structural::StructureView;
 
 /// The loops of a method, if they were counted.
 pub(crate) fn section(view: Option<&StructureView>, paths: usize) -> Markup {

@@ -1,10 +1,10 @@
 //! The key `structural` of a method in the JSON report, as `docs/schema` has it.
 
 use serde::Serialize;
+use trodden_insight::structural::{GraphView, Spot, StructuralStep, StructureView};
 use trodden_profile::BlockExit;
 
 use super::text;
-use trodden_insight::structural::{GraphView, Spot, StructuralStep, StructureView};
 
 #[derive(Serialize)]
 pub(crate) struct Graph {

@@ -1,12 +1,12 @@
 //! Structural profiles as a kind of data.
 
 use maud::Markup;
+use trodden_insight::view::{MethodView, View};
 
 use super::{compare, html, json, text};
 use crate::compare::{CompareError, Compared, Pair};
 use crate::section::{Extent, Json, ReportSection};
 use crate::text::Page;
-use trodden_insight::view::{MethodView, View};
 
 /// Structural profiles as a kind of data.
 pub(crate) struct Kind;

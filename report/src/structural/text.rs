@@ -1,8 +1,9 @@
 //! Structural paths in words.
 
-use crate::words::{percent, thousands};
 use trodden_insight::structural::{GraphView, Spot, StructuralPathView, StructuralStep, StructureView};
 use trodden_profile::BlockExit;
+
+use crate::words::{percent, thousands};
 
 /// Line, or bytecode index.
 fn place(spot: Spot) -> String {
@@ -47,7 +48,7 @@ fn same(one: Spot, other: Spot) -> bool {
     one.line.is_some() && one.line == other.line
 }
 
-/// What was counted of a graph, in one line.
+/// The counts of a graph, in one line.
 pub(crate) fn counted(graph: &GraphView) -> String {
     let scale = match (graph.coefficient(), graph.parent, graph.by_rate) {
         (None, ..) => "in no window".to_owned(),

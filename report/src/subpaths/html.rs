@@ -1,12 +1,12 @@
 //! Subpaths on the HTML page: a table, with the blocks of each.
 
 use maud::{Markup, html};
+use trodden_insight::names::dotted;
+use trodden_insight::subpaths::{BlockStep, Part, Shown, SubpathsView, error};
 
 use super::text;
 use crate::html::bar;
 use crate::words::{percent, thousands};
-use trodden_insight::names::dotted;
-use trodden_insight::subpaths::{BlockStep, Part, Shown, SubpathsView, error};
 
 /// The section, if there are subpaths.
 pub(crate) fn section(view: Option<&SubpathsView>, top: usize) -> Markup {

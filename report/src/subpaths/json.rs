@@ -1,9 +1,9 @@
 //! The key `subpaths` of the JSON report, as `docs/schema` has it.
 
 use serde::Serialize;
+use trodden_insight::subpaths::{Part, Shown, SubpathsView};
 
 use super::text;
-use trodden_insight::subpaths::{Part, Shown, SubpathsView};
 
 #[derive(Serialize)]
 pub(crate) struct Document<'a> {

@@ -1,8 +1,9 @@
 //! Subpaths in words.
 
+use trodden_insight::subpaths::{BlockStep, Part, Shown, SubpathsView, error};
+
 use crate::text::{HOT, Page, TITLE};
 use crate::words::{percent, thousands};
-use trodden_insight::subpaths::{BlockStep, Part, Shown, SubpathsView, error};
 
 /// What stands above the list.
 pub(crate) fn about(view: &SubpathsView) -> String {

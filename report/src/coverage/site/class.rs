@@ -1,14 +1,14 @@
 //! The page of a class: its methods.
 
 use std::cmp::Reverse;
-use trodden_insight::names;
 
 use maud::{Markup, html};
+use trodden_insight::coverage::{Counters, Coverage, MethodCoverage};
+use trodden_insight::names;
+use trodden_insight::names::dotted;
 
 use super::{Class, INDEX, Package, cells, frame, heads, missed, most, signature, simple};
 use crate::coverage::marks;
-use trodden_insight::coverage::{Counters, Coverage, MethodCoverage};
-use trodden_insight::names::dotted;
 
 pub(super) fn page(coverage: &Coverage, package: &Package, class: &Class) -> String {
     let counted = |method: &&'_ MethodCoverage| Counters::of([*method], coverage.cap());

@@ -2,16 +2,16 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use trodden_insight::names;
 
 use maud::{Markup, html};
+use trodden_insight::coverage::{Counters, Coverage, MethodCoverage, Ratio};
+use trodden_insight::names;
+use trodden_insight::names::dotted;
 use trodden_profile::printable;
 
 use super::{INDEX, Package, cells, frame, heads, missed, most, signature, simple};
 use crate::coverage::marks;
 use crate::words::{self, percent, thousands};
-use trodden_insight::coverage::{Counters, Coverage, MethodCoverage, Ratio};
-use trodden_insight::names::dotted;
 
 /// Methods in the list of the worst.
 const WORST: usize = 30;

@@ -11,13 +11,14 @@ use std::io;
 use std::path::PathBuf;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use trodden_profile::printable;
-
-use crate::words::{percent, thousands};
-use names::Names;
 use trodden_insight::coverage::{Counters, Coverage, MethodCoverage, Ratio};
 use trodden_insight::names::dotted;
 use trodden_insight::source::Sources;
+use trodden_profile::printable;
+
+use crate::html::head;
+use crate::words::{percent, thousands};
+use names::Names;
 
 /// Name of the page with which reading begins.
 const INDEX: &str = "index.html";
@@ -193,14 +194,7 @@ fn frame(coverage: &Coverage, title: &str, up: &str, trail: &[(&str, &str)], con
     let mut page = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) }
-                link rel="icon" href="data:,";
-                link rel="stylesheet" href={ (up) (STYLE_NAME) };
-            }
+            (head(title, &html! { link rel="stylesheet" href={ (up) (STYLE_NAME) }; }))
             body.coverage {
                 header {
                     p.brand { "trodden" }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
+use trodden_insight::coverage::{Coverage, Line, Ratio};
+use trodden_insight::source::Sources;
 
 use super::{File, INDEX, Package, frame};
 use crate::coverage::marks;
 use crate::words::{percent, thousands};
-use trodden_insight::coverage::{Coverage, Line, Ratio};
-use trodden_insight::source::Sources;
 
 /// One line, of all methods that have code there.
 #[derive(Default)]

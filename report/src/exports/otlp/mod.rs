@@ -5,6 +5,7 @@ mod messages;
 use std::collections::HashMap;
 
 use prost::Message;
+use trodden_insight::view::View;
 
 use super::origin::Origin;
 use super::strings::Strings;
@@ -13,7 +14,6 @@ use messages::{
     AnyValue, Function, InstrumentationScope, KeyValue, KeyValueAndUnit, Line, Location, Nothing, Profile,
     ProfilesData, ProfilesDictionary, Resource, ResourceProfiles, Sample, ScopeProfiles, Stack, ValueType,
 };
-use trodden_insight::view::View;
 
 /// A service that nobody has named, as OpenTelemetry's conventions call it.
 const UNNAMED: &str = "unknown_service:java";
