@@ -8,7 +8,6 @@ use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
 use trodden_profile::Profile;
 use trodden_report::diff::{DiffFormats, DiffSources};
 
-use common::{Method, Random, class, run};
 
 fn options() -> DiffOptions {
     DiffOptions {
