@@ -43,41 +43,15 @@ impl Repository {
     }
 
     fn commit(&self) {
-        self.commit_at("2026-11-20T12:00:00Z");
-    }
-
-    /// Commits what there is, as if at that time.
-    fn commit_at(&self, time: &str) {
         self.git(&["add", "--all"]);
-        let mut git = Command::new("git");
-        git.args(["-c", "user.name=Test", "-c", "user.email=test@example.com"]);
-        git.args(["commit", "--quiet", "--message", "A change"]);
-        git.env("GIT_COMMITTER_DATE", time);
-        let output = git.current_dir(&self.0).output().unwrap();
-        assert!(output.status.success(), "{output:?}");
+        self.git(&["commit", "--quiet", "--message", "A change"]);
     }
 
-    /// The name of a commit.
-    fn name(&self, commit: &str) -> String {
-        let mut git = Command::new("git");
-        let output = git.args(["rev-parse", commit]).current_dir(&self.0).output();
-        String::from_utf8(output.unwrap().stdout)
-            .unwrap()
-            .trim()
-            .to_owned()
-    }
-
-    /// Returns whether the store is tested, and the reason.
-    fn asked(&self, variables: &[(&str, &str)]) -> (bool, String) {
+    /// Returns true if that rule says that the store is tested, and the reason.
+    fn asked(&self, rule: &str, variables: &[(&str, &str)]) -> (bool, String) {
         let mut bash = Command::new("bash");
-        bash.args(["-euo", "pipefail", "-c", ". ./rules; store_is_touched"]);
-        for name in [
-            "TRODDEN_BASE",
-            "GITHUB_BASE_REF",
-            "GITHUB_EVENT_NAME",
-            "GITHUB_EVENT_PATH",
-            "TRODDEN_STORE_TESTS",
-        ] {
+        bash.args(["-euo", "pipefail", "-c", &format!(". ./rules; {rule}")]);
+        for name in ["TRODDEN_BASE", "GITHUB_BASE_REF", "TRODDEN_STORE_TESTS"] {
             bash.env_remove(name);
         }
         bash.envs(variables.iter().copied()).current_dir(&self.0);
@@ -87,9 +61,9 @@ impl Repository {
 
     #[track_caller]
     fn tests_the_store(&self, variables: &[(&str, &str)], because: Option<&str>) {
-        let (tested, why) = self.asked(variables);
+        let (tested, why) = self.asked("store_is_touched", variables);
         assert_eq!(tested, because.is_some(), "{why}");
-        let because = because.unwrap_or("nothing that it is built of differs");
+        let because = because.unwrap_or("left out: nothing of store/ gradle-example/fleet/ ");
         assert!(why.contains(because), "{why}");
     }
 }
@@ -122,6 +96,22 @@ fn the_store_is_tested_if_what_it_is_built_of_has_changed() {
 }
 
 #[test]
+fn a_run_of_the_change_tier_builds_the_store_if_its_own_folder_has_changed() {
+    let repository = Repository::new();
+    for (file, differs) in [
+        ("report/src/text.rs", false),
+        ("store/src/add.rs", true),
+        ("docs/page.md", false),
+    ] {
+        repository.write(file, "new");
+        repository.commit();
+        // A clone of main itself is compared with the commit before.
+        let (tested, why) = repository.asked("store_differs", &[]);
+        assert_eq!(tested, differs, "{file}: {why}");
+    }
+}
+
+#[test]
 fn a_branch_is_compared_with_where_it_left_main() {
     let repository = Repository::new();
     repository.git(&["checkout", "--quiet", "-b", "change"]);
@@ -137,58 +127,8 @@ fn a_branch_is_compared_with_where_it_left_main() {
     );
     for (decided, tested) in [("yes", true), ("no", false)] {
         let variable = [("TRODDEN_STORE_TESTS", decided)];
-        assert_eq!(repository.asked(&variable), (tested, String::new()));
+        for rule in ["store_is_touched", "store_differs"] {
+            assert_eq!(repository.asked(rule, &variable), (tested, String::new()));
+        }
     }
-}
-
-#[test]
-fn a_push_is_compared_with_what_it_replaced() {
-    let repository = Repository::new();
-    let first = repository.name("HEAD");
-    repository.write("report/src/text.rs", "new");
-    repository.commit();
-    let second = repository.name("HEAD");
-    for page in ["one", "two", "three"] {
-        repository.write("docs/page.md", page);
-        repository.commit();
-    }
-    let event = repository.path("event.json");
-    let path = event.to_str().unwrap();
-    let push = [("GITHUB_EVENT_NAME", "push"), ("GITHUB_EVENT_PATH", path)];
-    let text = |before: &str| format!("{{\n  \"after\": \"1\",\n  \"before\": \"{before}\",\n}}\n");
-    fs::write(&event, text(&first)).unwrap();
-    repository.tests_the_store(&push, Some("report/src/ differs"));
-    fs::write(&event, text(&second)).unwrap();
-    repository.tests_the_store(&push, None);
-    // One that is not there; and the event of something else.
-    fs::write(&event, text(&"12".repeat(20))).unwrap();
-    repository.tests_the_store(&push, Some("what changed is not known"));
-    fs::write(&event, text(&second)).unwrap();
-    let other = [("GITHUB_EVENT_NAME", "schedule"), ("GITHUB_EVENT_PATH", path)];
-    repository.tests_the_store(&other, Some("what changed is not known"));
-}
-
-#[test]
-fn a_clone_of_main_is_compared_with_what_passed_all_tests_or_was_there_a_day_before() {
-    let repository = Repository::new();
-    repository.write("report/src/text.rs", "new");
-    repository.commit_at("2026-11-21T18:00:00Z");
-    for (page, hour) in [("one", "10"), ("two", "17")] {
-        repository.write("docs/page.md", page);
-        repository.commit_at(&format!("2026-11-22T{hour}:00:00Z"));
-    }
-    // Its last commit is not all that a push had.
-    repository.tests_the_store(&[], Some("report/src/ differs"));
-    repository.git(&["tag", "tested", "HEAD~2"]);
-    repository.tests_the_store(&[], None);
-    repository.git(&["tag", "--force", "tested", "HEAD~3"]);
-    repository.tests_the_store(&[], Some("report/src/ differs"));
-    repository.git(&["tag", "--delete", "tested"]);
-    repository.write("docs/page.md", "three");
-    repository.commit_at("2026-11-22T19:00:00Z");
-    repository.tests_the_store(&[], None);
-    // A tag that is not in this history says nothing about it.
-    repository.git(&["tag", "tested"]);
-    repository.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
-    repository.tests_the_store(&[], Some("report/src/ differs"));
 }
