@@ -11,7 +11,6 @@ use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
 use trodden_profile::{ClassProfile, Covered, MethodCounts, MethodCovered, MethodMap, Profile};
 use trodden_report::coverage::{CoverageFormats, CoverageWriteError};
 
-
 /// Three choices in a row: eight paths.
 fn choices() -> Method {
     Method::new("choices", "()V")

@@ -8,7 +8,6 @@ use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
 use trodden_profile::Profile;
 use trodden_report::diff::{DiffFormats, DiffSources};
 
-
 fn options() -> DiffOptions {
     DiffOptions {
         threshold: 0.0,

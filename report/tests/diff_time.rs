@@ -7,7 +7,6 @@ use trodden_insight::diff::{Diff, DiffOptions};
 use trodden_profile::{CpuFrameKind, Profile};
 use trodden_report::diff::{DiffFormats, DiffSources};
 
-
 fn diff(before: &Profile, after: &Profile) -> Diff {
     Diff::new(before, after, &DiffOptions::default()).unwrap()
 }
