@@ -137,7 +137,8 @@ fn with_kinds(profile: Profile) -> impl Strategy<Value = Profile> {
             classes: profile.classes,
             skipped: profile.skipped,
             contexts: Some(exact(contexts.unwrap_or_default())),
-            cpu: Some(cpu),
+            // A session knows the lines of those methods alone that have samples.
+            cpu: Some(cpu.without_idle_stacks()),
             coverage: Some(covered),
             by_test,
             ..Profile::default()

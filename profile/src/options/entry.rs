@@ -36,7 +36,8 @@ pub struct OptionEntry {
     pub(super) set: fn(&mut ProfileOptions, &str) -> Result<(), String>,
     /// Its value in option syntax; `None` if it has none.
     pub(super) get: fn(&ProfileOptions) -> Option<String>,
-    /// The part of it that counts for its [`effect`](Self::effect): two values with equal marks have the same effect.
+    /// The part of it that counts for its [`effect`](Self::effect): two values with equal marks have the same
+    /// effect.
     pub(super) mark: Option<fn(&ProfileOptions) -> String>,
 }
 

@@ -9,10 +9,10 @@
 //! - In all three, values of a list are joined by `+` or `,` (`\+` and `\,` stand for the characters inside
 //!   one), or the name is repeated. `\\` is a backslash; before any other character a backslash is itself.
 //!
-//! There is one [entry](OptionEntry) per option, in the file of its group in `entries`: name, help, default, how it is
-//! read and printed, where it applies, who takes it, and what changes with it. Everything else about options
-//! goes through that [table](GROUPS): the parser, the printer, the help of the command line, the
-//! documentation, and [`ProfileOptions::fingerprint`], which says whether two profiles can go on with the
+//! There is one [entry](OptionEntry) per option, in the file of its group in `entries`: name, help, default,
+//! how it is read and printed, where it applies, who takes it, and what changes with it. Everything else
+//! about options goes through that [table](GROUPS): the parser, the printer, the help of the command line,
+//! the documentation, and [`ProfileOptions::fingerprint`], which says whether two profiles can go on with the
 //! same classes.
 
 // In the table, `set` reads as the assignment that it is: `|o, value| Ok(o.field = parse(value)?)`.
