@@ -312,6 +312,81 @@ impl Place {
     fn at(&mut self, _: Registers, _: impl FnOnce(*mut c_void)) {}
 }
 
+/// The innermost frames of a stack.
+#[derive(Clone, Copy)]
+struct Innermost {
+    frames: [RawFrame; INNERMOST],
+    count: usize,
+    /// The frame that the innermost probe is inlined in; 0 if there is none.
+    owner: usize,
+}
+
+impl Innermost {
+    /// Of a stack with at least one frame. `probe`: the methods of probes.
+    fn of(stack: &[RawFrame], probe: &[usize]) -> Self {
+        let count = stack.len().min(INNERMOST);
+        let mut frames = [RawFrame::default(); INNERMOST];
+        frames[..count].copy_from_slice(&stack[..count]);
+        let of_probe = frames[..count]
+            .iter()
+            .rposition(|frame| probe.contains(&frame.method));
+        Innermost {
+            frames,
+            count,
+            owner: of_probe.map_or(0, |at| at + 1).min(count - 1),
+        }
+    }
+
+    /// What the code is put down to.
+    fn place(&self) -> RawFrame {
+        self.frames[0]
+    }
+
+    /// The method that the code belongs to.
+    fn method(&self) -> usize {
+        self.frames[self.owner].method
+    }
+
+    fn callers(&self) -> &[RawFrame] {
+        &self.frames[self.owner + 1..self.count]
+    }
+
+    fn has_callers(&self) -> bool {
+        !self.callers().is_empty()
+    }
+
+    /// Is this the same activation of the same method, as far as that is known?
+    fn is_same(&self, other: &Self) -> bool {
+        let mut callers = self.callers().iter().zip(other.callers());
+        self.method() == other.method() && callers.all(|(one, other)| one == other)
+    }
+
+    /// Did one of its callers, or its caller's caller, call the other as well, while neither called the
+    /// other?
+    fn is_beside(&self, other: &Self) -> bool {
+        let led_to = |inner: &Self, outer: &Self| {
+            (inner.callers().iter().zip(1..)).any(|(caller, next)| {
+                let above = inner.callers()[next..].iter().zip(outer.callers());
+                caller.method == outer.method() && above.into_iter().all(|(one, other)| one == other)
+            })
+        };
+        let common = |(one, above): (&RawFrame, &[RawFrame])| {
+            let mut others = other.callers().iter().enumerate();
+            others.any(|(at, frame)| {
+                frame.method == one.method
+                    && frame.bci != one.bci
+                    && above
+                        .iter()
+                        .zip(&other.callers()[at + 1..])
+                        .all(|(one, other)| one == other)
+            })
+        };
+        let mut callers =
+            (self.callers().iter().enumerate()).map(|(at, frame)| (frame, &self.callers()[at + 1..]));
+        !led_to(self, other) && !led_to(other, self) && callers.any(common)
+    }
+}
+
 impl Tap {
     /// Where the JVM's library is, if that is known.
     pub fn library(&self) -> Option<Range<usize>> {
@@ -390,7 +465,7 @@ impl Tap {
     fn walk(&self, env: *mut JNIEnv, context: *mut c_void, frames: *mut RawFrame, most: c_int) -> Stack {
         // SAFETY: `context` is that of the interruption, which nobody else uses meanwhile.
         let mut place = unsafe { Place::of(context) };
-        let ask_for = |context: *mut c_void, most: c_int| {
+        let ask_for = |context: *mut c_void, frames: *mut RawFrame, most: c_int| {
             let mut trace = CallTrace {
                 env,
                 count: THREAD_EXIT,
@@ -400,7 +475,7 @@ impl Tap {
             unsafe { (self.walker)(&raw mut trace, most, context) };
             trace.count
         };
-        let ask = |context: *mut c_void| ask_for(context, most);
+        let ask = |context: *mut c_void| ask_for(context, frames, most);
         let Some((code, registers)) = self.code.as_ref().zip(place.registers()) else {
             return Stack {
                 count: ask(context),
@@ -415,19 +490,40 @@ impl Tap {
             Err(Unsafe::Deoptimizing) => DEOPTIMIZATION,
             Err(Unsafe::CallerUnknown) => NOT_WALKABLE_JAVA,
         };
-        if count > 0 && start == Ok(Start::Registers) && self.is_shared(frames) {
-            let named = self.owner(frames, count);
-            let before = self.beside(code, &mut place, -STRIDE, &ask_for, frames);
-            let behind = self.beside(code, &mut place, STRIDE, &ask_for, frames);
-            let mut again = 0;
-            if let (Some((before, owner)), Some((_, other))) = (before, behind)
-                && owner == other
-                && owner != named
+        if count > 0 && start == Ok(Start::Registers) {
+            // SAFETY: the walker has written that many, of the calling handler's own slot.
+            let walked = unsafe { std::slice::from_raw_parts(frames, count.min(most) as usize) };
+            let named = Innermost::of(walked, &self.probe);
+            let mut look = |stride| {
+                self.beside(&named, stride, |offset| {
+                    let pc = registers.pc.wrapping_add_signed(offset);
+                    let mut frames = [RawFrame::default(); INNERMOST];
+                    let mut found = 0;
+                    if code.is_same_method(registers.pc, pc) {
+                        place.at(Registers { pc, ..registers }, |context| {
+                            found = ask_for(context, frames.as_mut_ptr(), INNERMOST as c_int);
+                        });
+                    }
+                    (found > 0).then(|| Innermost::of(&frames[..found as usize], &self.probe))
+                })
+            };
+            let belongs_elsewhere = |of: &Innermost| {
+                if self.is_shared(&named) {
+                    of.method() != named.method()
+                } else {
+                    of.is_beside(&named)
+                }
+            };
+            if self.may_be_wrong(&named)
+                && let Some((before, of)) = look(-STRIDE).filter(|(_, of)| belongs_elsewhere(of))
+                && look(STRIDE).is_some_and(|(_, other)| of.is_same(&other))
             {
-                place.at(before, |context| again = ask(context));
+                let pc = registers.pc.wrapping_add_signed(before);
+                let mut again = 0;
+                place.at(Registers { pc, ..registers }, |context| again = ask(context));
+                // Else unchanged.
+                count = if again > 0 { again } else { ask(context) };
             }
-            // Else unchanged.
-            count = if again > 0 { again } else { ask(context) };
         }
         let is_refused = [UNKNOWN_JAVA, NOT_WALKABLE_JAVA].contains(&count);
         let mut alone = code.is_alone_in(registers.pc, OURS);
@@ -456,52 +552,38 @@ impl Tap {
         }
     }
 
-    /// The nearest place on one side of the interruption, in the same compiled method, where the innermost
-    /// frame is not in code that several probes share; and the method that it belongs to.
+    /// Is it in doubt that the thread was in the method that compiled code is put down to? The compiler
+    /// computes what several inlined methods have in common once, and puts all of that down to one of them,
+    /// also where another one uses it. Code of a method that decides something is at least its decision, its
+    /// probe, and more.
+    fn may_be_wrong(&self, named: &Innermost) -> bool {
+        // SAFETY: null, or never freed.
+        let next_write = unsafe { self.next_write.load(Ordering::Acquire).as_ref() };
+        let decides = |method| next_write?.targets().get(method).filter(|slots| slots.number > 1);
+        self.is_shared(named) || (named.has_callers() && decides(named.method()).is_some())
+    }
+
+    /// The nearest code on one side of the interruption, in the same compiled method, that is put down to
+    /// another place and not to what several probes share: how far away it is, and its frames. `look`: the
+    /// frames at a distance.
     fn beside(
         &self,
-        code: &CodeCache,
-        place: &mut Place,
+        named: &Innermost,
         stride: isize,
-        ask_for: &impl Fn(*mut c_void, c_int) -> c_int,
-        frames: *mut RawFrame,
-    ) -> Option<(Registers, usize)> {
-        let registers = place.registers()?;
+        mut look: impl FnMut(isize) -> Option<Innermost>,
+    ) -> Option<(isize, Innermost)> {
         for looks in 1..=LOOKS {
-            let beside = Registers {
-                pc: registers.pc.wrapping_add_signed(looks * stride),
-                ..registers
-            };
-            if !code.is_same_method(registers.pc, beside.pc) {
-                return None;
-            }
-            let mut count = 0;
-            place.at(beside, |context| count = ask_for(context, INNERMOST));
-            if count > 0 && !self.is_shared(frames) {
-                return Some((beside, self.owner(frames, count)));
+            let found = look(looks * stride)?;
+            if found.place() != named.place() && !self.is_shared(&found) {
+                return Some((looks * stride, found));
             }
         }
         None
     }
 
-    /// The method that code belongs to: the one that the probe's methods among the innermost frames are
-    /// inlined in.
-    fn owner(&self, frames: *const RawFrame, count: c_int) -> usize {
-        // SAFETY: the walker has written that number, of the calling handler's own slot.
-        let frames = unsafe { std::slice::from_raw_parts(frames, count.clamp(0, INNERMOST) as usize) };
-        let of_probe = frames
-            .iter()
-            .rposition(|frame| self.probe.contains(&frame.method));
-        let owner = of_probe.map_or(0, |at| at + 1);
-        frames.get(owner).map_or(0, |frame| frame.method)
-    }
-
-    /// Returns true if the innermost of these frames is in code that several probes share. There is at least
-    /// one.
-    fn is_shared(&self, frames: *const RawFrame) -> bool {
-        // SAFETY: the walker has written the first one, of the calling handler's own slot.
-        let innermost = unsafe { (*frames).method };
-        self.shared.contains(&innermost)
+    /// Is this code that several probes share?
+    fn is_shared(&self, of: &Innermost) -> bool {
+        self.shared.contains(&of.place().method)
     }
 
     /// CPU time that samples have taken so far, in nanoseconds.
@@ -541,11 +623,61 @@ impl Tap {
 const STRIDE: isize = 8;
 /// Looks at most on a side: as far as the increments of a loop's paths reach.
 const LOOKS: isize = 16;
-/// Frames of a look: those of a probe, and the method that it is inlined in.
-const INNERMOST: c_int = 6;
+/// Frames of a look: those of a probe, the method that it is inlined in, and its callers.
+const INNERMOST: usize = 8;
 /// Its number for a place in its code that belongs to no method.
 const UNKNOWN_JAVA: c_int = -5;
 /// Its number for a frame that it cannot leave.
 const NOT_WALKABLE_JAVA: c_int = -6;
 /// Its number for a thread whose frames are being replaced.
 const DEOPTIMIZATION: c_int = -9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROBE: usize = 1;
+    const MAIN: usize = 10;
+    const TOTAL: usize = 11;
+    const PLAIN: usize = 12;
+    const BOXED: usize = 13;
+
+    /// Innermost frame first: method and bytecode index.
+    fn innermost(stack: &[(usize, i32)]) -> Innermost {
+        let frames: Vec<RawFrame> = stack
+            .iter()
+            .map(|&(method, bci)| RawFrame { bci, method })
+            .collect();
+        Innermost::of(&frames, &[PROBE])
+    }
+
+    #[test]
+    fn a_probe_belongs_to_the_method_that_it_is_inlined_in() {
+        let of = innermost(&[(PROBE, 4), (PROBE, 0), (PLAIN, 7), (MAIN, 3)]);
+        assert_eq!((of.method(), of.place().method), (PLAIN, PROBE));
+        assert!(of.has_callers());
+        // Nothing else is known.
+        let alone = innermost(&[(PROBE, 4)]);
+        assert_eq!(alone.method(), PROBE);
+        assert!(!alone.has_callers());
+    }
+
+    #[test]
+    fn methods_are_beside_each_other_if_one_activation_called_both_at_different_places() {
+        let boxed = innermost(&[(BOXED, 21), (TOTAL, 17), (MAIN, 222)]);
+        let plain = innermost(&[(PLAIN, 41), (TOTAL, 33), (MAIN, 222)]);
+        let of_probe = innermost(&[(PROBE, 2), (PLAIN, 80), (TOTAL, 33), (MAIN, 222)]);
+        assert!(plain.is_beside(&boxed) && boxed.is_beside(&plain) && of_probe.is_beside(&boxed));
+        assert!(plain.is_same(&of_probe) && !plain.is_same(&boxed));
+        // One of another activation, of which main is the common caller.
+        let later = innermost(&[(PLAIN, 41), (TOTAL, 33), (MAIN, 258)]);
+        assert!(later.is_beside(&boxed) && !later.is_same(&plain));
+        // What calls it, what it calls, itself.
+        let caller = innermost(&[(TOTAL, 5), (MAIN, 222)]);
+        assert!(!caller.is_beside(&boxed) && !boxed.is_beside(&caller));
+        assert!(!boxed.is_beside(&boxed));
+        // Nothing in common.
+        let other = innermost(&[(PLAIN, 41), (PLAIN, 7)]);
+        assert!(!other.is_beside(&boxed));
+    }
+}
