@@ -322,7 +322,7 @@ struct Innermost {
 }
 
 impl Innermost {
-    /// Of a stack with at least one frame. `probe`: the methods of probes.
+    /// The beginning of a stack with at least one frame. `probe`: the methods of probes.
     fn of(stack: &[RawFrame], probe: &[usize]) -> Self {
         let count = stack.len().min(INNERMOST);
         let mut frames = [RawFrame::default(); INNERMOST];

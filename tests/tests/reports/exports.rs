@@ -221,6 +221,7 @@ fn speedscope_opens_them() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: a reader in Go")]
 fn pprof_reads_them() -> Result<()> {
     let recorded = Recorded::new()?;
     let mut go = Command::new("go");

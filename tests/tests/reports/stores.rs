@@ -212,6 +212,7 @@ fn opentelemetry_reads_them() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: a reader in Go")]
 fn pprof_reads_a_window() -> Result<()> {
     let recorded = Recorded::new()?;
     let mut go = Command::new("go");

@@ -15,6 +15,7 @@ use super::{checkout, read, sample};
 static JMH: Mutex<()> = Mutex::new(());
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: a benchmark by Maven")]
 fn jmh_forgets_the_warm_up() -> Result<()> {
     if !process::is_there("mvn") {
         return Ok(());
@@ -84,7 +85,7 @@ public class ForkBenchmark {
 ";
 
 #[test]
-#[cfg_attr(feature = "change", ignore = "all: one benchmark stays")]
+#[cfg_attr(feature = "change", ignore = "all: a benchmark by Maven")]
 fn jmh_does_not_mix_paths_of_forks() -> Result<()> {
     if !process::is_there("mvn") {
         return Ok(());
@@ -176,7 +177,7 @@ public class PriceBenchmark {
 ";
 
 #[test]
-#[cfg_attr(feature = "change", ignore = "all: one benchmark stays")]
+#[cfg_attr(feature = "change", ignore = "all: a benchmark by Maven")]
 fn jmh_names_what_does_one_percent_more_work() -> Result<()> {
     if !process::is_there("mvn") {
         return Ok(());
