@@ -2,13 +2,13 @@
 //!
 //! *In*: two profiles, of the same build or of two. *Out*: a [`Diff`].
 //!
-//! 1. [`pairing`] finds for each method its other self: by name and code, by the shape of the flow graph, or block by
+//! 1. `pairing` finds for each method its other self: by name and code, by the shape of the flow graph, or block by
 //!    block.
-//! 2. [`side`] turns the counts of one side into executions per block and per entry.
-//! 3. [`effect`] says what a method's change did to the executed work, calls included, and by which branch.
-//! 4. [`finding`] ranks, and leaves out what chance explains; [`paths`] says which path is which.
-//! 5. [`time`] does the same for CPU time, where both have samples.
-//! 6. [`amount`] says what is only more of the same, [`spread`] and [`repeats`] what runs of one program differ by anyway.
+//! 2. `side` turns the counts of one side into executions per block and per entry.
+//! 3. `effect` says what a method's change did to the executed work, calls included, and by which branch.
+//! 4. `finding` ranks, and leaves out what chance explains; `paths` says which path is which.
+//! 5. `time` does the same for CPU time, where both have samples.
+//! 6. `amount` says what is only more of the same, `spread` and `repeats` what runs of one program differ by anyway.
 
 mod amount;
 mod effect;
@@ -36,7 +36,7 @@ use crate::pattern::{MethodPattern, PatternError};
 /// What to compare, and how much of it to show.
 #[derive(Clone, Debug)]
 pub struct DiffOptions {
-    /// Only methods that match, as in [`ReportOptions::method`](crate::ReportOptions::method).
+    /// Only methods that match, as `--method` of a report.
     pub method: Option<String>,
     /// At most this many methods, the largest change first.
     pub top: usize,

@@ -80,8 +80,7 @@ impl FindingKind {
 pub struct Finding {
     /// Its subject.
     pub kind: FindingKind,
-    /// Position of its method in [`View::methods`]; `None` if it is about the program, or a method of which no path was
-    /// counted.
+    /// Position of its method in the view's; `None` if it is about the program, or a method of which no path was counted.
     pub method: Option<usize>,
     /// The method of which no path was counted: class, then name and descriptor.
     pub not_measured: Option<(String, String)>,
