@@ -55,6 +55,38 @@ public final class Cpu {
         System.out.println("first " + spent[0] + "\nsecond " + spent[1]);
     }
 
+    static long until(long time) {
+        long n = 0;
+        while (System.nanoTime() < time) {
+            n++;
+        }
+        return n;
+    }
+
+    static long early(long time) {
+        return until(time);
+    }
+
+    static long late(long time) {
+        return until(time);
+    }
+
+    /** One to three, in rounds as long as the system's tick often is (250 a second): each tick finds the same place. */
+    private static void rounds() {
+        long[] spent = new long[2];
+        long next = System.nanoTime();
+        for (long begin = cpu(); cpu() - begin < LONG;) {
+            long at = cpu();
+            sink += early(next + 1_000_000);
+            long between = cpu();
+            next += 4_000_000;
+            sink += late(next);
+            spent[0] += between - at;
+            spent[1] += cpu() - between;
+        }
+        System.out.println("early " + spent[0] + "\nlate " + spent[1]);
+    }
+
     static void sort(int[] numbers) {
         Arrays.sort(numbers);
     }
@@ -240,6 +272,7 @@ public final class Cpu {
     public static void main(String[] arguments) throws Exception {
         switch (arguments[0]) {
             case "shares" -> shares();
+            case "rounds" -> rounds();
             case "library" -> library();
             case "deep" -> deep();
             case "virtual" -> virtual();

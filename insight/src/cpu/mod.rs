@@ -21,6 +21,8 @@ pub struct CpuView<'v> {
     pub probes: Option<Duration>,
     /// CPU time of the sampled threads by their own clocks. Not known where stacks are read at safepoints, and of older files.
     pub threads: Option<Duration>,
+    /// The clock of the samples: [`facts::CPU_CLOCK`]. Not known of older files.
+    pub clock: Option<String>,
 }
 
 impl<'v> CpuView<'v> {
@@ -35,6 +37,7 @@ impl<'v> CpuView<'v> {
             methods,
             probes: view.run.facts.get(facts::PROBES_MS),
             threads: view.run.facts.get(facts::SAMPLED_THREADS_MS),
+            clock: view.run.facts.get(facts::CPU_CLOCK),
         })
     }
 

@@ -9,7 +9,9 @@
 //! | --- | --- |
 //! | `signal.rs` | the handler and the function of the JVM that it calls |
 //! | `timers.rs` | which thread has which timer |
+//! | `task_clock.rs` | the kernel's clock of a thread's CPU time, in place of a timer |
 //! | `buffer.rs` | stacks on their way from handlers to our thread |
+//! | `innermost.rs` | which of the methods inlined into one compiled method code belongs to |
 //! | `methods.rs` | which method an id stands for, and for how long |
 //! | `nameless.rs` | when old versions of methods are looked for |
 //! | `next_write/` | the path that a thread was on, which is known when it ends |
@@ -21,6 +23,7 @@
 
 mod at_safepoints;
 mod buffer;
+mod innermost;
 mod methods;
 mod nameless;
 mod next_write;
@@ -29,9 +32,10 @@ mod precise;
 mod reasons;
 mod signal;
 mod stacks;
+mod task_clock;
 mod timers;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -72,6 +76,8 @@ pub struct CpuSampler {
     methods: Methods,
     timers: Timers,
     stacks: Mutex<Stacks>,
+    /// Have threads task clocks?
+    by_task_clock: AtomicBool,
     /// CPU time that sampling took, in nanoseconds.
     took: AtomicU64,
     /// What runs; `None` while there is no sampling.
@@ -145,8 +151,8 @@ impl CpuSampler {
         }
         let timers = match by {
             SampledBy::Safepoint => None,
-            SampledBy::Async => Some(self.start_timers(host, jni, interval, counts)?),
-            SampledBy::Auto => match self.start_timers(host, jni, interval, counts) {
+            SampledBy::Async | SampledBy::Timer => Some(self.start_timers(host, jni, interval, by, counts)?),
+            SampledBy::Auto => match self.start_timers(host, jni, interval, by, counts) {
                 Ok(started) => Some(started),
                 Err(e) => {
                     warning!("stacks are read at safepoints only, and more rarely: {e}");
@@ -197,18 +203,28 @@ impl CpuSampler {
         clock.map_err(Unavailable::Timers)
     }
 
-    /// Threads get timers, whose signals take the samples.
+    /// Threads get task clocks or timers, whose signals take the samples.
     fn start_timers(
         &'static self,
         host: &'static Host,
         jni: Jni<'_>,
         interval: Duration,
+        by: SampledBy,
         counts: bool,
     ) -> Result<(&'static Tap, Precise, Clock), Unavailable> {
         let tap = signal::install(host.vm, host.jvmti, jni)?;
         // Now: in an event of a thread nothing may run Java code.
         host.find_virtual_threads(jni);
-        timers::probe(interval, tap.signal()).map_err(Unavailable::Timers)?;
+        let by_task_clock = by != SampledBy::Timer
+            && timers::probe_task_clock(tap.signal())
+                .inspect_err(|e| debug!("samples by timers, no task clock: {e}"))
+                .is_ok();
+        self.by_task_clock.store(by_task_clock, Ordering::Relaxed);
+        if by_task_clock {
+            task_clock::survive_sigio();
+        } else {
+            timers::probe(interval, tap.signal()).map_err(Unavailable::Timers)?;
+        }
         let jvmti = host.jvmti;
         // The JVM walks stacks only for who could have made ids for all methods: as classes load.
         jvmti.notify(JVMTI_EVENT_CLASS_LOAD, true)?;
@@ -236,11 +252,11 @@ impl CpuSampler {
             next_write.open();
         }
         tap.answer_by(next_write);
-        tap.open();
+        tap.open(interval);
         jvmti.notify(JVMTI_EVENT_THREAD_START, true)?;
         jvmti.notify(JVMTI_EVENT_THREAD_END, true)?;
         self.timers
-            .begin(interval, tap.signal(), tap.clocks(), next_write);
+            .begin(interval, tap.signal(), tap.clocks(), by_task_clock, next_write);
         let armed = self.timers.arm_existing(jvmti, jni);
         debug!(
             "CPU samples every {interval:?}, signal {}, {armed:?} threads at the start",
@@ -254,10 +270,11 @@ impl CpuSampler {
         let Some(Running { clock, tap, since }) = lock(&self.running).take() else {
             return;
         };
-        self.timers.end();
+        // First: a handler at work may use the file of its task clock.
         if !tap.as_ref().is_none_or(|(tap, _)| tap.close()) {
             warning!("a thread is still being sampled; its sample is left out");
         }
+        self.timers.end();
         clock.stop();
         if let Some((tap, precise)) = tap {
             lock(&self.stacks).close_answers();
@@ -311,6 +328,15 @@ impl CpuSampler {
     /// safepoints, or sampling never began.
     pub fn threads(&self) -> Option<Duration> {
         (lock(&self.stacks).reader() == "async").then(|| self.timers.spent())
+    }
+
+    /// What keeps time for samples, as [`CPU_CLOCK`](trodden_profile::facts::CPU_CLOCK) has it.
+    pub fn clock(&self) -> &'static str {
+        match lock(&self.stacks).reader() {
+            "async" if self.by_task_clock.load(Ordering::Relaxed) => "task-clock",
+            "async" => "timer",
+            _ => "safepoint",
+        }
     }
 
     /// CPU time that samples found inside of probes, until [`samples`](Self::samples) was called last.

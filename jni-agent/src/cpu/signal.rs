@@ -10,6 +10,7 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::os::fd::RawFd;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -18,9 +19,11 @@ use jvmti_bindings::sys::jni::JNIEnv;
 
 use super::Unavailable;
 use super::buffer::{Buffer, FRAMES, RawFrame, Stack, Taken, Waits};
+use super::innermost::{INNERMOST, Innermost, Probes};
 use super::next_write::NextWrite;
 use super::reasons::THREAD_EXIT;
 use super::stacks::OURS;
+use super::task_clock;
 use super::timers::{self, Clocks, ThreadClock};
 use crate::jvm::code::{CodeCache, Registers, Start, Unsafe};
 use crate::jvm::thread::Vm;
@@ -61,10 +64,7 @@ pub struct Tap {
     walker: Walker,
     /// Where the walker may be asked. Without it only where the thread was interrupted.
     code: Option<CodeCache>,
-    /// The shim's methods whose results all probes of a compiled method share.
-    shared: Vec<usize>,
-    /// These, and those that call them.
-    probe: Vec<usize>,
+    probes: Probes,
     vm: Vm,
     signal: c_int,
     clocks: Clocks,
@@ -77,6 +77,10 @@ pub struct Tap {
     busy: AtomicU32,
     /// CPU time that handlers have taken so far, in nanoseconds.
     spent: AtomicU64,
+    /// Nanoseconds between samples.
+    interval: AtomicU64,
+    /// Random numbers drawn so far, times a constant.
+    draws: AtomicU64,
 }
 
 /// The one of this process.
@@ -99,8 +103,7 @@ pub fn install(vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Result<&'static Tap, Unava
     let tap = Box::leak(Box::new(Tap {
         walker,
         code,
-        shared: ids(jni, &SHARED),
-        probe: ids(jni, SHARED.iter().chain(&COUNT)),
+        probes: Probes::new(ids(jni, &SHARED), ids(jni, &COUNT)),
         vm,
         signal: free_signal().ok_or(Unavailable::NoSignal)?,
         clocks: Clocks::new().map_err(Unavailable::Timers)?,
@@ -109,6 +112,8 @@ pub fn install(vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Result<&'static Tap, Unava
         open: AtomicBool::new(false),
         busy: AtomicU32::new(0),
         spent: AtomicU64::new(0),
+        interval: AtomicU64::new(0),
+        draws: AtomicU64::new(0),
     }));
     TAP.store(tap, Ordering::Release);
     // SAFETY: an action with all fields set; the handler has the signature that SA_SIGINFO asks for.
@@ -189,10 +194,22 @@ extern "C" fn handler(_: c_int, info: *mut TimerInfo, context: *mut c_void) {
     // SAFETY: null, or a tap that is never freed; the system passes a valid `info`, as SA_SIGINFO was asked
     // for.
     if let (Some(tap), Some(info)) = unsafe { (TAP.load(Ordering::Acquire).as_ref(), info.as_ref()) } {
-        // Nobody else's: our timers carry the address of their thread's clock.
-        let clock = tap.clocks.at(info.value.addr());
-        if let Some(clock) = clock.filter(|_| info.code == SI_TIMER) {
-            tap.sample(clock, context);
+        // Nobody else's: our timers carry the address of their thread's clock; of what can be read, the number
+        // of the file stands there.
+        let value = info.value.addr();
+        match info.code {
+            SI_TIMER => {
+                if let Some(clock) = tap.clocks.at(value) {
+                    tap.sample(clock, None, context);
+                }
+            }
+            code if code > 0 => {
+                let file = value as u32 as RawFd;
+                if let Some(clock) = tap.clocks.of_file(file) {
+                    tap.sample(clock, Some(file), context);
+                }
+            }
+            _ => {}
         }
     }
     // SAFETY: as above.
@@ -312,81 +329,6 @@ impl Place {
     fn at(&mut self, _: Registers, _: impl FnOnce(*mut c_void)) {}
 }
 
-/// The innermost frames of a stack.
-#[derive(Clone, Copy)]
-struct Innermost {
-    frames: [RawFrame; INNERMOST],
-    count: usize,
-    /// The frame that the innermost probe is inlined in; 0 if there is none.
-    owner: usize,
-}
-
-impl Innermost {
-    /// The beginning of a stack with at least one frame. `probe`: the methods of probes.
-    fn of(stack: &[RawFrame], probe: &[usize]) -> Self {
-        let count = stack.len().min(INNERMOST);
-        let mut frames = [RawFrame::default(); INNERMOST];
-        frames[..count].copy_from_slice(&stack[..count]);
-        let of_probe = frames[..count]
-            .iter()
-            .rposition(|frame| probe.contains(&frame.method));
-        Innermost {
-            frames,
-            count,
-            owner: of_probe.map_or(0, |at| at + 1).min(count - 1),
-        }
-    }
-
-    /// What the code is put down to.
-    fn place(&self) -> RawFrame {
-        self.frames[0]
-    }
-
-    /// The method that the code belongs to.
-    fn method(&self) -> usize {
-        self.frames[self.owner].method
-    }
-
-    fn callers(&self) -> &[RawFrame] {
-        &self.frames[self.owner + 1..self.count]
-    }
-
-    fn has_callers(&self) -> bool {
-        !self.callers().is_empty()
-    }
-
-    /// Is this the same activation of the same method, as far as that is known?
-    fn is_same(&self, other: &Self) -> bool {
-        let mut callers = self.callers().iter().zip(other.callers());
-        self.method() == other.method() && callers.all(|(one, other)| one == other)
-    }
-
-    /// Did one of its callers, or its caller's caller, call the other as well, while neither called the
-    /// other?
-    fn is_beside(&self, other: &Self) -> bool {
-        let led_to = |inner: &Self, outer: &Self| {
-            (inner.callers().iter().zip(1..)).any(|(caller, next)| {
-                let above = inner.callers()[next..].iter().zip(outer.callers());
-                caller.method == outer.method() && above.into_iter().all(|(one, other)| one == other)
-            })
-        };
-        let common = |(one, above): (&RawFrame, &[RawFrame])| {
-            let mut others = other.callers().iter().enumerate();
-            others.any(|(at, frame)| {
-                frame.method == one.method
-                    && frame.bci != one.bci
-                    && above
-                        .iter()
-                        .zip(&other.callers()[at + 1..])
-                        .all(|(one, other)| one == other)
-            })
-        };
-        let mut callers =
-            (self.callers().iter().enumerate()).map(|(at, frame)| (frame, &self.callers()[at + 1..]));
-        !led_to(self, other) && !led_to(other, self) && callers.any(common)
-    }
-}
-
 impl Tap {
     /// Where the JVM's library is, if that is known.
     pub fn library(&self) -> Option<Range<usize>> {
@@ -403,9 +345,9 @@ impl Tap {
         &self.clocks
     }
 
-    /// Takes a sample of the calling thread, whose clock this is and which was interrupted in `context`. In a
-    /// signal handler.
-    fn sample(&self, clock: &ThreadClock, context: *mut c_void) {
+    /// Takes a sample of the calling thread, whose clock this is and which was interrupted in `context`.
+    /// `file`: that of its task clock. In a signal handler.
+    fn sample(&self, clock: &ThreadClock, file: Option<RawFd>, context: *mut c_void) {
         self.busy.fetch_add(1, Ordering::SeqCst);
         if self.open.load(Ordering::SeqCst) {
             // Only threads that are attached to the JVM have timers: so this reads the thread's own memory,
@@ -428,6 +370,10 @@ impl Tap {
                     stack
                 }
             });
+            if let Some(file) = file {
+                // If it fails, the thread has no samples any more.
+                task_clock::again(file, Some(self.period()));
+            }
             let took = spent(0).unwrap_or(now).saturating_sub(now);
             self.spent.fetch_add(took, Ordering::Relaxed);
         }
@@ -493,32 +439,22 @@ impl Tap {
         if count > 0 && start == Ok(Start::Registers) {
             // SAFETY: the walker has written that many, of the calling handler's own slot.
             let walked = unsafe { std::slice::from_raw_parts(frames, count.min(most) as usize) };
-            let named = Innermost::of(walked, &self.probe);
-            let mut look = |stride| {
-                self.beside(&named, stride, |offset| {
-                    let pc = registers.pc.wrapping_add_signed(offset);
-                    let mut frames = [RawFrame::default(); INNERMOST];
-                    let mut found = 0;
-                    if code.is_same_method(registers.pc, pc) {
-                        place.at(Registers { pc, ..registers }, |context| {
-                            found = ask_for(context, frames.as_mut_ptr(), INNERMOST as c_int);
-                        });
-                    }
-                    (found > 0).then(|| Innermost::of(&frames[..found as usize], &self.probe))
-                })
-            };
-            let belongs_elsewhere = |of: &Innermost| {
-                if self.is_shared(&named) {
-                    of.method() != named.method()
-                } else {
-                    of.is_beside(&named)
+            let named = self.probes.innermost(walked);
+            let mut look = |offset| {
+                let pc = registers.pc.wrapping_add_signed(offset);
+                let mut frames = [RawFrame::default(); INNERMOST];
+                let mut found = 0;
+                if code.is_same_method(registers.pc, pc) {
+                    place.at(Registers { pc, ..registers }, |context| {
+                        found = ask_for(context, frames.as_mut_ptr(), INNERMOST as c_int);
+                    });
                 }
+                (found > 0).then(|| self.probes.innermost(&frames[..found as usize]))
             };
             if self.may_be_wrong(&named)
-                && let Some((before, of)) = look(-STRIDE).filter(|(_, of)| belongs_elsewhere(of))
-                && look(STRIDE).is_some_and(|(_, other)| of.is_same(&other))
+                && let Some(offset) = self.probes.elsewhere(&named, &mut look)
             {
-                let pc = registers.pc.wrapping_add_signed(before);
+                let pc = registers.pc.wrapping_add_signed(offset);
                 let mut again = 0;
                 place.at(Registers { pc, ..registers }, |context| again = ask(context));
                 // Else unchanged.
@@ -552,38 +488,13 @@ impl Tap {
         }
     }
 
-    /// Is it in doubt that the thread was in the method that compiled code is put down to? The compiler
-    /// computes what several inlined methods have in common once, and puts all of that down to one of them,
-    /// also where another one uses it. Code of a method that decides something is at least its decision, its
-    /// probe, and more.
+    /// Is it in doubt that the thread was in the method that compiled code is put down to? Code of a method that
+    /// decides something is at least its decision, its probe, and more.
     fn may_be_wrong(&self, named: &Innermost) -> bool {
         // SAFETY: null, or never freed.
         let next_write = unsafe { self.next_write.load(Ordering::Acquire).as_ref() };
         let decides = |method| next_write?.targets().get(method).filter(|slots| slots.number > 1);
-        self.is_shared(named) || (named.has_callers() && decides(named.method()).is_some())
-    }
-
-    /// The nearest code on one side of the interruption, in the same compiled method, that is put down to
-    /// another place and not to what several probes share: how far away it is, and its frames. `look`: the
-    /// frames at a distance.
-    fn beside(
-        &self,
-        named: &Innermost,
-        stride: isize,
-        mut look: impl FnMut(isize) -> Option<Innermost>,
-    ) -> Option<(isize, Innermost)> {
-        for looks in 1..=LOOKS {
-            let found = look(looks * stride)?;
-            if found.place() != named.place() && !self.is_shared(&found) {
-                return Some((looks * stride, found));
-            }
-        }
-        None
-    }
-
-    /// Is this code that several probes share?
-    fn is_shared(&self, of: &Innermost) -> bool {
-        self.shared.contains(&of.place().method)
+        self.probes.is_shared(named) || (named.has_callers() && decides(named.method()).is_some())
     }
 
     /// CPU time that samples have taken so far, in nanoseconds.
@@ -591,8 +502,17 @@ impl Tap {
         self.spent.load(Ordering::Relaxed)
     }
 
-    /// Samples are taken from now on.
-    pub fn open(&self) {
+    /// The time to a thread's next sample, in nanoseconds: that between samples, or up to half of it less or more.
+    /// So samples keep step with nothing that the program does.
+    fn period(&self) -> u64 {
+        let interval = self.interval.load(Ordering::Relaxed);
+        let random = self.draws.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed) >> 8;
+        interval / 2 + random % interval.max(1)
+    }
+
+    /// Samples are taken from now on, every so often where the clock can do that.
+    pub fn open(&self, interval: Duration) {
+        self.interval.store(interval.as_nanos() as u64, Ordering::Relaxed);
         self.open.store(true, Ordering::SeqCst);
     }
 
@@ -619,65 +539,9 @@ impl Tap {
     }
 }
 
-/// Bytes from one look to the next, next to code that probes share.
-const STRIDE: isize = 8;
-/// Looks at most on a side: as far as the increments of a loop's paths reach.
-const LOOKS: isize = 16;
-/// Frames of a look: those of a probe, the method that it is inlined in, and its callers.
-const INNERMOST: usize = 8;
 /// Its number for a place in its code that belongs to no method.
 const UNKNOWN_JAVA: c_int = -5;
 /// Its number for a frame that it cannot leave.
 const NOT_WALKABLE_JAVA: c_int = -6;
 /// Its number for a thread whose frames are being replaced.
 const DEOPTIMIZATION: c_int = -9;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const PROBE: usize = 1;
-    const MAIN: usize = 10;
-    const TOTAL: usize = 11;
-    const PLAIN: usize = 12;
-    const BOXED: usize = 13;
-
-    /// Innermost frame first: method and bytecode index.
-    fn innermost(stack: &[(usize, i32)]) -> Innermost {
-        let frames: Vec<RawFrame> = stack
-            .iter()
-            .map(|&(method, bci)| RawFrame { bci, method })
-            .collect();
-        Innermost::of(&frames, &[PROBE])
-    }
-
-    #[test]
-    fn a_probe_belongs_to_the_method_that_it_is_inlined_in() {
-        let of = innermost(&[(PROBE, 4), (PROBE, 0), (PLAIN, 7), (MAIN, 3)]);
-        assert_eq!((of.method(), of.place().method), (PLAIN, PROBE));
-        assert!(of.has_callers());
-        // Nothing else is known.
-        let alone = innermost(&[(PROBE, 4)]);
-        assert_eq!(alone.method(), PROBE);
-        assert!(!alone.has_callers());
-    }
-
-    #[test]
-    fn methods_are_beside_each_other_if_one_activation_called_both_at_different_places() {
-        let boxed = innermost(&[(BOXED, 21), (TOTAL, 17), (MAIN, 222)]);
-        let plain = innermost(&[(PLAIN, 41), (TOTAL, 33), (MAIN, 222)]);
-        let of_probe = innermost(&[(PROBE, 2), (PLAIN, 80), (TOTAL, 33), (MAIN, 222)]);
-        assert!(plain.is_beside(&boxed) && boxed.is_beside(&plain) && of_probe.is_beside(&boxed));
-        assert!(plain.is_same(&of_probe) && !plain.is_same(&boxed));
-        // One of another activation, of which main is the common caller.
-        let later = innermost(&[(PLAIN, 41), (TOTAL, 33), (MAIN, 258)]);
-        assert!(later.is_beside(&boxed) && !later.is_same(&plain));
-        // What calls it, what it calls, itself.
-        let caller = innermost(&[(TOTAL, 5), (MAIN, 222)]);
-        assert!(!caller.is_beside(&boxed) && !boxed.is_beside(&caller));
-        assert!(!boxed.is_beside(&boxed));
-        // Nothing in common.
-        let other = innermost(&[(PLAIN, 41), (PLAIN, 7)]);
-        assert!(!other.is_beside(&boxed));
-    }
-}

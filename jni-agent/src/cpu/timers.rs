@@ -7,9 +7,10 @@
 use std::ffi::{c_int, c_void};
 use std::io::Error;
 use std::mem::MaybeUninit;
+use std::os::fd::RawFd;
 use std::ptr::null_mut;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use jvmti_bindings::sys::jvmti::jvmtiCapabilities;
@@ -17,6 +18,7 @@ use memmap2::MmapMut;
 use rustc_hash::FxHashMap;
 
 use super::next_write::{NextWrite, Waiting};
+use super::task_clock::{self, TaskClock};
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::locks::lock;
 use crate::log::debug;
@@ -53,9 +55,16 @@ impl ThreadClock {
     }
 }
 
-/// The clocks of all threads. Their addresses are what timers carry to the handler, which looks whether it is
-/// one before it believes that. Never freed.
-pub struct Clocks(MmapMut);
+/// Numbers of files that task clocks can have.
+const FILES: usize = 1 << 16;
+
+/// The clocks of all threads. Their addresses are what timers carry to the handler, and the numbers of their
+/// files what task clocks do; it looks whether it is one before it believes that. Never freed.
+pub struct Clocks {
+    clocks: MmapMut,
+    /// The number of the clock, and one, by the number of the file; 0 for files that are not ours.
+    files: MmapMut,
+}
 
 impl Clocks {
     /// For as many threads as can be sampled. Pages that no thread uses have no memory.
@@ -63,18 +72,42 @@ impl Clocks {
     /// # Errors
     /// If there is no address space.
     pub fn new() -> Result<Self, Error> {
-        MmapMut::map_anon(THREADS * size_of::<ThreadClock>()).map(Clocks)
+        Ok(Clocks {
+            clocks: MmapMut::map_anon(THREADS * size_of::<ThreadClock>())?,
+            files: MmapMut::map_anon(FILES * size_of::<AtomicU32>())?,
+        })
+    }
+
+    fn files(&self) -> &[AtomicU32] {
+        // SAFETY: memory of that many numbers, aligned to a page, zero at first, only ever used as these.
+        unsafe { std::slice::from_raw_parts(self.files.as_ptr().cast(), FILES) }
+    }
+
+    /// The clock whose task clock has this file, if one has. In a signal handler.
+    pub fn of_file(&self, file: RawFd) -> Option<&ThreadClock> {
+        let entry = self.files().get(usize::try_from(file).ok()?)?;
+        let number = entry.load(Ordering::Acquire).checked_sub(1)?;
+        self.all().get(number as usize)
+    }
+
+    /// Signals with this file are those of a clock from now on. False: there is no room.
+    fn set_file(&self, file: RawFd, clock: Option<usize>) -> bool {
+        let entry = usize::try_from(file).ok().and_then(|file| self.files().get(file));
+        let number = clock.map_or(0, |clock| clock as u32 + 1);
+        entry
+            .inspect(|entry| entry.store(number, Ordering::Release))
+            .is_some()
     }
 
     fn all(&self) -> &[ThreadClock] {
         // SAFETY: memory of that many clocks, aligned to a page, zero at first, which is a clock at zero
         // without block, and only ever used as these.
-        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), THREADS) }
+        unsafe { std::slice::from_raw_parts(self.clocks.as_ptr().cast(), THREADS) }
     }
 
     /// The clock at an address; `None` if that is the address of none.
     pub fn at(&self, address: usize) -> Option<&ThreadClock> {
-        let offset = address.checked_sub(self.0.as_ptr().addr())?;
+        let offset = address.checked_sub(self.clocks.as_ptr().addr())?;
         let aligned = offset.is_multiple_of(size_of::<ThreadClock>());
         self.all()
             .get(offset / size_of::<ThreadClock>())
@@ -118,6 +151,8 @@ pub struct Timers {
 struct State {
     /// While sampling runs: the interval, the signal and what it carries.
     running: Option<(Duration, c_int, &'static Clocks)>,
+    /// Task clocks that there may be.
+    task_clocks: usize,
     /// Where samples wait for their paths, if they do.
     next_write: Option<&'static NextWrite>,
     /// Blocks that threads count in alone.
@@ -130,9 +165,15 @@ struct State {
     used: usize,
 }
 
-/// A thread with a timer.
+/// What signals a thread.
+enum Source {
+    Timer(#[expect(dead_code, reason = "deleted on drop")] Timer),
+    TaskClock(TaskClock),
+}
+
+/// A thread with a timer, or with a task clock.
 struct Armed {
-    timer: Timer,
+    source: Source,
     /// The number of its clock.
     clock: usize,
     /// Its CPU time when it got the timer, in nanoseconds.
@@ -197,9 +238,16 @@ impl Timer {
     }
 }
 
+/// Can there be task clocks? Makes one of the calling thread's that never runs out.
+pub fn probe_task_clock(signal: c_int) -> Result<(), Error> {
+    TaskClock::open(current(), signal, NEVER).map(drop)
+}
+
+/// A time that no thread reaches, in nanoseconds.
+const NEVER: u64 = 1 << 60;
+
 /// Can there be such timers? Makes one of the calling thread's that never runs out.
 pub fn probe(interval: Duration, signal: c_int) -> Result<(), Error> {
-    const NEVER: u64 = 1 << 60;
     Timer::create(current(), (signal, 0), NEVER, interval.as_nanos() as u64).map(drop)
 }
 
@@ -217,24 +265,57 @@ impl State {
     }
 
     /// A thread loses its timer.
-    fn disarm(&mut self, thread: libc::pid_t, armed: Armed) {
+    fn disarm(&mut self, thread: libc::pid_t, armed: Armed, clocks: &Clocks) {
         self.ended += armed.spent(thread);
-        drop(armed.timer);
+        if let Source::TaskClock(clock) = &armed.source {
+            clocks.set_file(clock.number(), None);
+            self.task_clocks += 1;
+        }
+        drop(armed.source);
         self.free.push(armed.clock);
+    }
+
+    /// A thread's source of signals, the first after `first` nanoseconds.
+    fn source(&mut self, thread: libc::pid_t, number: usize, first: u64) -> Result<Source, Error> {
+        let (interval, signal, clocks) = self.running.ok_or(std::io::ErrorKind::NotFound)?;
+        let interval = interval.as_nanos() as u64;
+        let clock = &clocks.all()[number];
+        if self.task_clocks > 0 {
+            clock.spent.store(FIRST | interval, Ordering::Relaxed);
+            match TaskClock::open(thread, signal, first) {
+                // The handler has to know it when the first signal comes.
+                Ok(source)
+                    if clocks.set_file(source.number(), Some(number))
+                        && task_clock::again(source.number(), None) =>
+                {
+                    self.task_clocks -= 1;
+                    return Ok(Source::TaskClock(source));
+                }
+                Ok(_) => debug!("thread {thread} has a timer: its task clock cannot be used"),
+                Err(e) => debug!("thread {thread} has a timer, no task clock: {e}"),
+            }
+        }
+        // The system's own ticks come at random times of a thread's life; they delay the signal.
+        let tick = tick();
+        clock.spent.store(FIRST | interval.max(tick), Ordering::Relaxed);
+        let value = std::ptr::from_ref(clock).addr();
+        Timer::create(thread, (signal, value), 1 + first.saturating_sub(tick), interval).map(Source::Timer)
     }
 }
 
 impl Timers {
-    /// From now on threads get timers.
+    /// From now on threads get timers, or task clocks if `by_task_clock` and as long as there are files.
     pub fn begin(
         &self,
         interval: Duration,
         signal: c_int,
         clocks: &'static Clocks,
+        by_task_clock: bool,
         next_write: Option<&'static NextWrite>,
     ) {
         let mut state = lock(&self.state);
         state.running = Some((interval, signal, clocks));
+        state.task_clocks = if by_task_clock { task_clock::limit() } else { 0 };
         state.next_write = next_write;
     }
 
@@ -258,10 +339,12 @@ impl Timers {
     /// All timers are deleted.
     pub fn end(&self) {
         let mut state = lock(&self.state);
-        state.running = None;
+        let Some((_, _, clocks)) = state.running.take() else {
+            return;
+        };
         let timers = std::mem::take(&mut state.by_thread);
         for (thread, armed) in timers {
-            state.disarm(thread, armed);
+            state.disarm(thread, armed, clocks);
         }
     }
 
@@ -290,8 +373,10 @@ impl Timers {
     pub fn disarm_current(&self) {
         let mut state = lock(&self.state);
         let thread = current();
-        if let Some(armed) = state.by_thread.remove(&thread) {
-            state.disarm(thread, armed);
+        if let Some((_, _, clocks)) = state.running
+            && let Some(armed) = state.by_thread.remove(&thread)
+        {
+            state.disarm(thread, armed, clocks);
         }
         if let Some((waiting, next_write)) = state.waiting(thread).zip(state.next_write) {
             next_write.forget(waiting);
@@ -301,12 +386,12 @@ impl Timers {
 
     fn arm(&self, thread: libc::pid_t) -> bool {
         let mut state = lock(&self.state);
-        let Some((interval, signal, clocks)) = state.running else {
+        let Some((interval, _, clocks)) = state.running else {
             return false;
         };
         // One that is there under this number belonged to a thread that has ended, if it is not this one.
         if let Some(armed) = state.by_thread.remove(&thread) {
-            state.disarm(thread, armed);
+            state.disarm(thread, armed, clocks);
         }
         let number = state.free.pop().unwrap_or_else(|| {
             state.used += 1;
@@ -319,20 +404,12 @@ impl Timers {
         };
         let interval = interval.as_nanos() as u64;
         // At a random time of the first interval, so that threads that live shortly have their share of
-        // samples. The system's own ticks come at random times of a thread's life; they delay the signal.
-        let tick = tick();
-        let first = 1 + (self.random() % interval).saturating_sub(tick);
-        clock.spent.store(FIRST | interval.max(tick), Ordering::Relaxed);
+        // samples.
         clock.set_waiting(state.waiting(thread));
-        match Timer::create(
-            thread,
-            (signal, std::ptr::from_ref(clock).addr()),
-            first,
-            interval,
-        ) {
-            Ok(timer) => {
+        match state.source(thread, number, self.random() % interval) {
+            Ok(source) => {
                 let armed = Armed {
-                    timer,
+                    source,
                     clock: number,
                     since: now,
                 };
@@ -473,31 +550,36 @@ mod tests {
         }
     }
 
-    #[test]
-    fn timers_signal_their_thread_by_its_cpu_time() {
-        static CLOCKS: std::sync::OnceLock<Clocks> = std::sync::OnceLock::new();
-        static TICKS: AtomicU64 = AtomicU64::new(0);
-        static NANOS: AtomicU64 = AtomicU64::new(0);
-        extern "C" fn count(_: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
-            // SAFETY: a timer's signal: the value is behind 24 bytes.
-            let value = unsafe { *info.cast::<usize>().add(3) };
-            if let Some(clock) = CLOCKS.get().and_then(|clocks| clocks.at(value)) {
-                let now = spent(0).unwrap_or_default();
-                NANOS.fetch_add(advance(clock, now), Ordering::Relaxed);
-                TICKS.fetch_add(1, Ordering::Relaxed);
-            }
+    static CLOCKS: std::sync::OnceLock<Clocks> = std::sync::OnceLock::new();
+    static TICKS: AtomicU64 = AtomicU64::new(0);
+    static NANOS: AtomicU64 = AtomicU64::new(0);
+
+    extern "C" fn count(_: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
+        // SAFETY: a signal of ours: value or file are behind 24 bytes.
+        let (code, value) = unsafe { ((*info).si_code, *info.cast::<usize>().add(3)) };
+        let clocks = CLOCKS.get().unwrap();
+        let by_file = clocks.of_file(value as u32 as RawFd).filter(|_| code > 0);
+        if let Some(clock) = clocks.at(value).filter(|_| code < 0).or(by_file) {
+            let now = spent(0).unwrap_or_default();
+            NANOS.fetch_add(advance(clock, now), Ordering::Relaxed);
+            TICKS.fetch_add(1, Ordering::Relaxed);
         }
-        let clocks = CLOCKS.get_or_init(|| Clocks::new().unwrap());
-        let signal = libc::SIGRTMIN() + 3;
-        // SAFETY: a handler with the signature that SA_SIGINFO asks for.
-        unsafe {
-            let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
-            action.sa_sigaction = count as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) as usize;
-            action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
-            assert_eq!(libc::sigaction(signal, &raw const action, null_mut()), 0);
+        if by_file.is_some() {
+            task_clock::again(value as u32 as RawFd, Some(1_000_000));
         }
+    }
+
+    /// Ticks in 200 ms of the calling thread's CPU time, with a tick each millisecond if the system can.
+    fn ticks(signal: c_int, by_task_clock: bool) -> u64 {
         let timers = Timers::default();
-        timers.begin(Duration::from_millis(1), signal, clocks, None);
+        let before = [&TICKS, &NANOS].map(|all| all.load(Ordering::Relaxed));
+        timers.begin(
+            Duration::from_millis(1),
+            signal,
+            CLOCKS.get().unwrap(),
+            by_task_clock,
+            None,
+        );
         let begin = spent(current()).unwrap();
         timers.arm_current();
         while spent(current()).unwrap() - begin < 200_000_000 {
@@ -505,8 +587,8 @@ mod tests {
         }
         timers.disarm_current();
         let used = spent(current()).unwrap() - begin;
-        let (ticks, nanos) = (TICKS.load(Ordering::Relaxed), NANOS.load(Ordering::Relaxed));
-        assert!(ticks > 3, "{ticks} ticks");
+        let after = [&TICKS, &NANOS].map(|all| all.load(Ordering::Relaxed));
+        let [ticks, nanos] = [0, 1].map(|which| after[which] - before[which]);
         // Time up to the last tick, and that of the tick before the first one. How often the system looks at
         // timers is its own affair; half is more than it ever leaves out.
         assert!(
@@ -527,5 +609,30 @@ mod tests {
             lock(&timers.state).by_thread.is_empty(),
             "no timer once it has ended"
         );
+        let files = CLOCKS.get().unwrap().files();
+        assert!(files.iter().all(|file| file.load(Ordering::Relaxed) == 0));
+        ticks
+    }
+
+    /// One signal has one handler, so this is one test.
+    #[test]
+    fn timers_and_task_clocks_signal_their_thread_by_its_cpu_time() {
+        CLOCKS.get_or_init(|| Clocks::new().unwrap());
+        let signal = libc::SIGRTMIN() + 3;
+        // SAFETY: a handler with the signature that SA_SIGINFO asks for.
+        unsafe {
+            let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+            action.sa_sigaction = count as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+            assert_eq!(libc::sigaction(signal, &raw const action, null_mut()), 0);
+        }
+        probe(Duration::from_millis(1), signal).unwrap();
+        let by_timer = ticks(signal, false);
+        assert!(by_timer > 3, "{by_timer} ticks");
+        match probe_task_clock(signal) {
+            // As many as there are milliseconds, but for those that the handler takes.
+            Ok(()) => assert!((100..=200).contains(&ticks(signal, true))),
+            Err(e) => println!("no task clock here: {e}"),
+        }
     }
 }

@@ -148,6 +148,10 @@ fn add_samples(agent: &Agent, profile: &mut Profile, jni: Jni<'_>) {
                 .into_iter()
                 .any(|method| left_out.contains(&(&*frame.class, method)))
         });
+        profile
+            .run
+            .facts
+            .set(facts::CPU_CLOCK, agent.cpu.clock().to_owned());
         profile.run.facts.set(facts::SAMPLING_MS, agent.cpu.took());
         profile.run.facts.set(facts::PROBES_MS, agent.cpu.in_probes());
         if let Some(spent) = agent.cpu.threads() {

@@ -104,6 +104,8 @@ words! {
         Auto = "auto",
         /// In a signal handler, wherever the thread is.
         Async = "async",
+        /// As `async`, at ticks of the system's timers, even where there is a finer clock.
+        Timer = "timer",
         /// By a thread of the agent's, which asks the JVM: that stops each thread at its next safepoint.
         Safepoint = "safepoint",
     }

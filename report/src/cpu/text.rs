@@ -14,9 +14,14 @@ const FIRST: usize = 5;
 pub(super) fn about(cpu: &CpuView) -> String {
     let about = cpu.about;
     let mut text = format!(
-        "CPU time: {} in {} samples of all Java threads.",
+        "CPU time: {} in {} samples of all Java threads{}.",
         seconds(cpu.total.ns),
-        thousands(cpu.total.samples)
+        thousands(cpu.total.samples),
+        match cpu.clock.as_deref() {
+            Some("task-clock") => ", by the kernel's task clock",
+            Some("timer") => ", by timers at the system's ticks",
+            _ => "",
+        }
     );
     // Of each thread the time from its last sample to its end: nothing to speak of, unless threads are short.
     if let Some(ns) = cpu.missed_ns().filter(|&ns| ns >= cpu.total.ns / 100 && ns > 0) {

@@ -113,12 +113,38 @@ fn shares_are_those_that_the_program_measures() -> Result<()> {
 }
 
 /// A method's share of two, as sampled and as the program measured it.
-fn assert_first_of_two(out: &str, cpu: &CpuSamples, what: &str) {
+fn assert_one_of_two([one, other]: [&str; 2], out: &str, cpu: &CpuSamples, what: &str) {
     let spent = numbers(out);
-    let [first, second] = ["first", "second"].map(|name| method(cpu, "Cpu", name).all.total);
+    let [first, second] = [one, other].map(|name| method(cpu, "Cpu", name).all.total);
     let share = first.ns as f64 / (first.ns + second.ns) as f64;
-    let expected = spent["first"] / (spent["first"] + spent["second"]);
+    let expected = spent[one] / (spent[one] + spent[other]);
     assert_share(share, expected, first.samples + second.samples, what);
+}
+
+fn assert_first_of_two(out: &str, cpu: &CpuSamples, what: &str) {
+    assert_one_of_two(["first", "second"], out, cpu, what);
+}
+
+/// Timers of the system run out at its ticks; the kernel's own clock of a thread keeps its interval.
+#[test]
+fn programs_in_step_with_the_systems_tick_are_read_right() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        let (out, profile) = run(&jdk, "rounds", "none")?;
+        let (cpu, what) = (samples(&profile), format!("JDK {}", jdk.feature));
+        let clock = profile.run.facts.get(facts::CPU_CLOCK).expect("a clock");
+        if clock == "task-clock" {
+            assert_one_of_two(["early", "late"], &out, cpu, &what);
+            // At least two of three milliseconds, as the machine may be busy; a timer has one of four.
+            let (samples, milliseconds) = (cpu.total().samples, cpu.total().ns / 1_000_000);
+            assert!(samples * 3 > milliseconds * 2, "{what}: {samples} in {milliseconds} ms");
+        } else {
+            println!("{what}: this system has no task clock for us ({clock})");
+        }
+        let (_, profile) = run(&jdk, "rounds", "none,sample=timer:1ms")?;
+        let clock = profile.run.facts.get(facts::CPU_CLOCK);
+        assert_eq!(clock.as_deref(), Some("timer"), "{what}");
+    }
+    Ok(())
 }
 
 #[test]

@@ -37,10 +37,10 @@ pub const ENTRIES: &[OptionEntry] = &[
     },
     OptionEntry {
         name: "sample",
-        value: "[async:|safepoint:]DURATION|off",
+        value: "[async:|timer:|safepoint:]DURATION|off",
         default: "off",
         example: "1ms",
-        help: "CPU time between samples of a thread's stack; safepoint: without signals",
+        help: "CPU time between samples of a thread's stack; timer: by no finer clock than the system's ticks; safepoint: without signals",
         set: |o, value| {
             let (by, interval) = sample(value)?;
             o.sampling.sampled_by = by;
