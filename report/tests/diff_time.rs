@@ -24,6 +24,31 @@ fn shops() -> (Profile, Profile) {
 }
 
 #[test]
+fn time_of_common_code_belongs_to_the_paths_that_its_samples_were_on() {
+    // Block 0 is on both paths: 100 ms of hits, then 900 ms more of misses. Counts alone would give hits nine tenths of both.
+    let shop = |on_hits: u64, on_misses: u64| {
+        let mut shop = shop([9_000, 1_000], [on_hits + on_misses, 0, 0, 0], 0, 1_000);
+        let counts = &shop.classes[0].counts[1].paths;
+        let number = |times: u64| {
+            counts
+                .iter()
+                .find(|(_, count)| **count == times)
+                .map(|(number, _)| *number)
+        };
+        let cpu = shop.cpu.as_mut().unwrap();
+        cpu.paths.add((0, Some(1), number(9_000)), time(on_hits));
+        cpu.paths.add((0, Some(1), number(1_000)), time(on_misses));
+        vec![shop; 5]
+    };
+    let diff = Diff::of_runs(&shop(100, 0), &shop(100, 900), &DiffOptions::default()).unwrap();
+    let lookup = &diff.time.as_ref().unwrap().methods[0];
+    assert_eq!(lookup.title(), "demo.Shop.lookup()");
+    let miss = &lookup.paths[0];
+    assert_eq!((miss.count, miss.time.ns), ([1_000, 1_000], [0.0, 900e6]));
+    assert_eq!(lookup.paths.len(), 1, "{:?}", lookup.paths);
+}
+
+#[test]
 fn the_path_that_takes_more_leads() {
     let (before, after) = shops();
     let [before, after] = [before, after].map(|run| vec![run; 5]);

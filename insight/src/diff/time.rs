@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use trodden_numbering::{Path, PathEnd};
 use trodden_profile::{CountBasis, CpuFrame, CpuTime, Profile, share_interval_of};
 
 use super::DiffOptions;
@@ -651,10 +650,11 @@ impl<'p> Timed<'_, 'p> {
         let [Some(before), Some(after)] = self.sides_of(pair) else {
             return Vec::new();
         };
-        let times = [before, after].map(|side| of_paths(side));
+        let sides = [before, after];
+        let times = [0, 1].map(|which| of_paths(sides[which], &self.sides[which]));
         let common = self.common(Some(method));
         let of_side = |which: usize, at: &[usize]| {
-            let side = [before, after][which];
+            let side = sides[which];
             let (view, of_paths) = self.sides[which].of((side.class, side.map), &times[which])?;
             let whole = view.divided.ns as f64;
             let sum = |part: fn(&PathTime) -> f64| at.iter().map(|&at| part(&of_paths[at])).sum::<f64>();
@@ -696,25 +696,27 @@ impl<'p> Timed<'_, 'p> {
     }
 }
 
-/// How the time of a side's blocks is divided among its paths.
-fn of_paths(side: &Side) -> Division {
-    let with_blocks = |(path, count): (Path, u64)| (path.blocks(&side.map.graph), path.end, count);
-    let paths: Vec<_> = side.paths().map(with_blocks).collect();
-    let stopped = |end: &PathEnd| match end {
-        PathEnd::Stopped(block) => Some(*block),
-        PathEnd::Exit(_) | PathEnd::At(..) => None,
-    };
-    let ways: Vec<Through> = paths
-        .iter()
-        .map(|(blocks, end, count)| Through {
+/// How the time of a side's blocks is divided among its paths: by the paths that its samples were on, and by counts where
+/// these are not known.
+fn of_paths(side: &Side, times: &Times) -> Division {
+    let executed: Vec<_> = side.map.executed(side.counts).flatten().collect();
+    let blocks: Vec<_> = (executed.iter())
+        .map(|executed| executed.path.blocks(&side.map.graph))
+        .collect();
+    let ways: Vec<Through> = (executed.iter().zip(&blocks))
+        .map(|(executed, blocks)| Through {
             blocks,
-            stopped: stopped(end),
-            count: *count,
+            stopped: executed.stopped,
+            count: executed.times,
         })
         .collect();
     if side.readings {
-        Division::of_readings(side.map.num_blocks(), &ways)
-    } else {
-        Division::new(side.map.num_blocks(), &ways, &side.known_blocks)
+        return Division::of_readings(side.map.num_blocks(), &ways);
     }
+    let mut division = Division::new(side.map.num_blocks(), &ways, &side.known_blocks);
+    let numbers: Vec<Option<u64>> = (executed.iter())
+        .map(|executed| executed.stopped.is_none().then_some(executed.number))
+        .collect();
+    division.measure(&numbers, &times.paths_of(side.class, side.map));
+    division
 }
