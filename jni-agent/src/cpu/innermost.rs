@@ -43,18 +43,18 @@ impl Probes {
         }
     }
 
-    /// Is this code that several probes share?
+    /// Returns true for code that several probes share.
     pub fn is_shared(&self, of: &Innermost) -> bool {
         self.shared.contains(&of.place().method)
     }
 
-    /// The distance to code of the activation that the code in question belongs to, if that is another one than
-    /// it is put down to. `look`: the frames at a distance, within the compiled method.
+    /// The distance to code of the activation that the code in question belongs to, if that is another one
+    /// than it is put down to. `look`: the frames at a distance, within the compiled method.
     ///
     /// The nearest other code on both sides has to be of one activation. If the code in question is not a
-    /// shared probe's, that has to be one beside the named one, neither its caller nor called by it, with more
-    /// places than one around here, while the named one has this place only: what runs here has a decision, a
-    /// probe, and more.
+    /// shared probe's, that has to be one beside the named one, neither its caller nor called by it, with
+    /// more places than one around here, while the named one has this place only: what runs here has a
+    /// decision, a probe, and more.
     pub fn elsewhere(
         &self,
         named: &Innermost,
@@ -119,18 +119,18 @@ impl Innermost {
         &self.frames[self.owner + 1..self.count]
     }
 
-    /// Is its caller known?
+    /// Returns true if its caller is known.
     pub fn has_callers(&self) -> bool {
         !self.callers().is_empty()
     }
 
-    /// Is this the same activation of the same method, as far as that is known?
+    /// Returns true for the same activation of the same method, as far as that is known.
     fn is_same(&self, other: &Self) -> bool {
         let mut callers = self.callers().iter().zip(other.callers());
         self.method() == other.method() && callers.all(|(one, other)| one == other)
     }
 
-    /// Is this code that the other activation called?
+    /// Returns true for code that the other activation called.
     fn is_below(&self, other: &Self) -> bool {
         (self.callers().iter().zip(1..)).any(|(caller, next)| {
             let mut above = self.callers()[next..].iter().zip(other.callers());
@@ -138,7 +138,8 @@ impl Innermost {
         })
     }
 
-    /// Did one activation lead to both, by calls at different places, while neither called the other?
+    /// Returns true if one activation led to both, by calls at different places, and neither called the
+    /// other.
     fn is_beside(&self, other: &Self) -> bool {
         let (ours, others) = (self.callers(), other.callers());
         let common = (0..ours.len()).any(|at| {

@@ -76,7 +76,7 @@ pub struct CpuSampler {
     methods: Methods,
     timers: Timers,
     stacks: Mutex<Stacks>,
-    /// Have threads task clocks?
+    /// True if threads have task clocks.
     by_task_clock: AtomicBool,
     /// CPU time that sampling took, in nanoseconds.
     took: AtomicU64,

@@ -194,8 +194,8 @@ extern "C" fn handler(_: c_int, info: *mut TimerInfo, context: *mut c_void) {
     // SAFETY: null, or a tap that is never freed; the system passes a valid `info`, as SA_SIGINFO was asked
     // for.
     if let (Some(tap), Some(info)) = unsafe { (TAP.load(Ordering::Acquire).as_ref(), info.as_ref()) } {
-        // Nobody else's: our timers carry the address of their thread's clock; of what can be read, the number
-        // of the file stands there.
+        // Nobody else's: our timers carry the address of their thread's clock; of what can be read, the
+        // number of the file stands there.
         let value = info.value.addr();
         match info.code {
             SI_TIMER => {
@@ -488,8 +488,8 @@ impl Tap {
         }
     }
 
-    /// Is it in doubt that the thread was in the method that compiled code is put down to? Code of a method that
-    /// decides something is at least its decision, its probe, and more.
+    /// Returns true where it is in doubt that the thread was in the method that compiled code is put down to.
+    /// Code of a method that decides something is at least its decision, its probe, and more.
     fn may_be_wrong(&self, named: &Innermost) -> bool {
         // SAFETY: null, or never freed.
         let next_write = unsafe { self.next_write.load(Ordering::Acquire).as_ref() };
@@ -502,8 +502,8 @@ impl Tap {
         self.spent.load(Ordering::Relaxed)
     }
 
-    /// The time to a thread's next sample, in nanoseconds: that between samples, or up to half of it less or more.
-    /// So samples keep step with nothing that the program does.
+    /// The time to a thread's next sample, in nanoseconds: that between samples, or up to half of it less or
+    /// more. So samples keep step with nothing that the program does.
     fn period(&self) -> u64 {
         let interval = self.interval.load(Ordering::Relaxed);
         let random = self.draws.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed) >> 8;

@@ -44,8 +44,8 @@ const SHARE_OF_FILES: u64 = 4;
 pub struct TaskClock(OwnedFd);
 
 impl TaskClock {
-    /// A clock that signals its thread `first` nanoseconds of CPU time, in the kernel or not, after it has been
-    /// [started](again), once.
+    /// A clock that signals its thread `first` nanoseconds of CPU time, in the kernel or not, after it has
+    /// been [started](again), once.
     ///
     /// # Errors
     /// If the system has none (seccomp filters refuse it), or shows this user no time in the kernel

@@ -238,7 +238,7 @@ impl Timer {
     }
 }
 
-/// Can there be task clocks? Makes one of the calling thread's that never runs out.
+/// An error where there can be no task clocks. Makes one of the calling thread's that never runs out.
 pub fn probe_task_clock(signal: c_int) -> Result<(), Error> {
     TaskClock::open(current(), signal, NEVER).map(drop)
 }

@@ -311,7 +311,7 @@ fn errors_name_the_option_and_suggest() {
         ),
         (
             "sample=asink:5ms",
-            "option 'sample': unknown way to read stacks 'asink'; did you mean 'async'? (known: auto, async, safepoint)",
+            "option 'sample': unknown way to read stacks 'asink'; did you mean 'async'? (known: auto, async, timer, safepoint)",
         ),
         (
             "seed=-1",

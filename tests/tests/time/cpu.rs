@@ -136,7 +136,10 @@ fn programs_in_step_with_the_systems_tick_are_read_right() -> Result<()> {
             assert_one_of_two(["early", "late"], &out, cpu, &what);
             // At least two of three milliseconds, as the machine may be busy; a timer has one of four.
             let (samples, milliseconds) = (cpu.total().samples, cpu.total().ns / 1_000_000);
-            assert!(samples * 3 > milliseconds * 2, "{what}: {samples} in {milliseconds} ms");
+            assert!(
+                samples * 3 > milliseconds * 2,
+                "{what}: {samples} in {milliseconds} ms"
+            );
         } else {
             println!("{what}: this system has no task clock for us ({clock})");
         }

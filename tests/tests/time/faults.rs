@@ -188,7 +188,7 @@ fn causes_are_among_the_first_findings() -> Result<()> {
     let jdk = &Jdk::oldest()?;
     for fault in faults()?
         .iter()
-        .filter(|fault| ["CacheKey", "ListContains", "Retry"].contains(&fault.program.as_str()))
+        .filter(|fault| ["BoxedLoop", "CacheKey", "ListContains", "Retry"].contains(&fault.program.as_str()))
     {
         chance::with_more(&[1, 4], |rounds| {
             let answer = answer(jdk, fault, rounds)?;
