@@ -118,8 +118,8 @@ fn samples(dir: &Path) -> [u64; 2] {
     [all, all - failed]
 }
 
-/// In runs with two threads and with one by turns. Every third has the kernel's clock of a thread, if the system
-/// has one, in place of the storm, as often as may be.
+/// In runs with two threads and with one by turns. Every third has the kernel's clock of a thread, if the
+/// system has one, in place of the storm, as often as may be.
 #[test]
 fn no_walk_ends_the_jvm() {
     let runs = set("TRODDEN_TEST_OVERFLOWS", RUNS);

@@ -29,7 +29,7 @@ struct Attributes {
 
 const SOFTWARE: u32 = 1;
 const TASK_CLOCK: u64 = 1;
-/// Counts nothing until it is told to.
+/// Counts nothing at first.
 const DISABLED: u64 = 1;
 const CLOSE_ON_EXEC: u64 = 8;
 /// Counts until so many overflows more.
