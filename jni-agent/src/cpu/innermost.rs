@@ -52,7 +52,7 @@ impl Probes {
     /// than it is put down to. `look`: the frames at a distance, within the compiled method.
     ///
     /// The nearest other code on both sides has to be of one activation. If the code in question is not a
-    /// shared probe's, that has to be one beside the named one, neither its caller nor called by it, with
+    /// shared probe's, that has to be a sibling of the named one, neither its caller nor called by it, with
     /// more places than one around here, while the named one has this place only: what runs here has a
     /// decision, a probe, and more.
     pub fn elsewhere(

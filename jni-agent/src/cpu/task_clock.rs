@@ -3,7 +3,7 @@
 //! A timer on CPU time runs out at the system's next tick only (4 ms at 250 Hz); this clock has a timer of
 //! its own, exact to microseconds. Its signal says that a file can be read, and carries the file's number.
 //! The event counts one overflow and is off then, until the handler asks for the next one: no thread has two
-//! signals under way, however long a handler takes.
+//! signals in progress, however long a handler takes.
 
 use std::ffi::c_int;
 use std::io::Error;
@@ -32,12 +32,12 @@ const TASK_CLOCK: u64 = 1;
 /// Counts nothing at first.
 const DISABLED: u64 = 1;
 const CLOSE_ON_EXEC: u64 = 8;
-/// Counts until so many overflows more.
+/// Counts until that number of overflows more.
 const REFRESH: u64 = 0x2402;
 /// Sets the period; the argument is its address.
 const PERIOD: u64 = 0x4008_2404;
 
-/// The program has to have files left: ours are at most one in so many of those that the process may open.
+/// The program has to have files left: ours are at most this part of those that the process may open.
 const SHARE_OF_FILES: u64 = 4;
 
 /// The clock of a thread. Closed on drop.

@@ -91,7 +91,7 @@ facts! {
     UNKNOWN_SAMPLES: u64 = "unknown_samples", COUNT, Sum;
     /// CPU time that samples of CPU time took themselves: reading stacks, and adding them up.
     SAMPLING_MS: Duration = "sampling_ms", TENTH_MS, Sum;
-    /// What tells that a thread has used as much CPU time as lies between samples: `task-clock` (the kernel's own, exact to
+    /// Clock by which a thread's CPU time between samples is measured: `task-clock` (the kernel's own, exact to
     /// microseconds), `timer` (at the system's ticks), or `safepoint` (a thread of the agent's).
     CPU_CLOCK: String = "cpu_clock", TEXT, List;
     /// CPU time of the threads that are sampled, by their own clocks: what no sample stands for, too.
