@@ -271,8 +271,7 @@ fn prefixes_divide_the_time_of_code_that_both_ways_run() -> Result<()> {
                 (least, most) = (least + low, most + high);
             }
         }
-        // A reading each 20 ms: 0.157 was seen once.
-        assert!((share - spent).abs() < 0.25, "{share}; {what}");
+        assert!((share - spent).abs() < 0.15, "{share}; {what}");
         assert!(
             least <= share && share <= most && most - least < 0.4,
             "{least} {most}; {what}"
