@@ -213,6 +213,8 @@ pub struct Through<'b> {
     pub blocks: &'b [BlockId],
     /// The block where it stopped, if it is a prefix.
     pub stopped: Option<BlockId>,
+    /// Its number, if it is a whole path.
+    pub number: Option<u64>,
     /// How often it was counted or read.
     pub count: u64,
 }
@@ -231,9 +233,27 @@ pub struct Division {
 }
 
 impl Division {
+    /// The division among executed paths of a method with that number of blocks. `known`: see
+    /// [`MethodMap::known_blocks`](trodden_profile::MethodMap::known_blocks); `readings`: the counts are readings of the path
+    /// register; `waits`: per block, the paths that samples in it were on, which replace the counts where there are some.
+    pub fn new(
+        blocks: usize,
+        paths: &[Through],
+        known: &[bool],
+        readings: bool,
+        waits: &[WaitsInBlock],
+    ) -> Self {
+        if readings {
+            return Division::of_readings(blocks, paths);
+        }
+        let mut division = Division::of_counts(blocks, paths, known);
+        division.measure(paths, waits);
+        division
+    }
+
     /// Of counted paths. `known`: per block, do the counts say how often it ran? Where a loop's iterations are not
     /// counted, other paths than the counted ones go through the block.
-    pub fn new(blocks: usize, paths: &[Through], known: &[bool]) -> Self {
+    fn of_counts(blocks: usize, paths: &[Through], known: &[bool]) -> Self {
         let mut division = Division::of(blocks, paths, |way| way.blocks.iter().copied().chain(way.stopped));
         for (block, parts) in division.blocks.iter_mut().enumerate() {
             if !known.get(block).copied().unwrap_or(true) {
@@ -245,7 +265,7 @@ impl Division {
 
     /// Of prefixes that were read from frames, when a thread was stopped: those read in a block tell whose its time is. Of
     /// the blocks that they went through before they tell nothing.
-    pub fn of_readings(blocks: usize, prefixes: &[Through]) -> Self {
+    fn of_readings(blocks: usize, prefixes: &[Through]) -> Self {
         let mut division = Division::of(blocks, prefixes, |way| way.stopped.into_iter());
         division.readings = vec![0; blocks];
         for way in prefixes {
@@ -256,11 +276,11 @@ impl Division {
         division
     }
 
-    /// Takes the paths that samples in a block were on in place of the counts, where such samples are. `numbers`: of the paths.
-    pub fn measure(&mut self, numbers: &[Option<u64>], blocks: &[WaitsInBlock]) {
+    /// Takes the paths that samples in a block were on in place of the counts, where such samples are.
+    fn measure(&mut self, paths: &[Through], blocks: &[WaitsInBlock]) {
         let positions: HashMap<u64, u32> = (0..)
-            .zip(numbers)
-            .filter_map(|(position, number)| Some(((*number)?, position)))
+            .zip(paths)
+            .filter_map(|(position, way)| Some((way.number?, position)))
             .collect();
         self.measured = vec![None; self.blocks.len()];
         for ((parts, measured), found) in self.blocks.iter_mut().zip(&mut self.measured).zip(blocks) {
@@ -493,6 +513,7 @@ mod tests {
         Through {
             blocks,
             stopped,
+            number: None,
             count,
         }
     }
@@ -500,7 +521,7 @@ mod tests {
     /// Blocks 0 → 1 or 2 → 3; 90 times by 1, 10 times by 2.
     fn diamond(blocks: &[CpuTime; 4], known: [bool; 4], unplaced: CpuTime) -> Divided {
         let (left, right) = ([block(0), block(1), block(3)], [block(0), block(2), block(3)]);
-        let division = Division::new(4, &[way(&left, None, 90), way(&right, None, 10)], &known);
+        let division = Division::of_counts(4, &[way(&left, None, 90), way(&right, None, 10)], &known);
         divide(blocks, unplaced, &division, &Groups::single(2))
     }
 
@@ -575,7 +596,7 @@ mod tests {
             way(&ways[1], None, 1),
             way(&ways[2], None, 98),
         ];
-        let division = Division::new(7, &ways, &[true; 7]);
+        let division = Division::of_counts(7, &ways, &[true; 7]);
         let blocks = [0, 450, 100, 400, 5, 40, 5].map(time);
         let by_first = Groups {
             of_path: vec![vec![0], vec![0], vec![1]],
@@ -593,7 +614,7 @@ mod tests {
 
     #[test]
     fn no_path_no_time() {
-        let division = Division::new(1, &[way(&[block(0)], None, 0)], &[true]);
+        let division = Division::of_counts(1, &[way(&[block(0)], None, 0)], &[true]);
         let found = divide(&[time(5)], time(0), &division, &Groups::single(1));
         assert_eq!((found.groups[0].share, found.unplaced), (0.0, time(5)));
     }

@@ -586,22 +586,18 @@ impl<'p> MethodView<'p> {
             let d = &path.description;
             (d.end_kind == EndKind::Stopped).then(|| self.map.block_at(d.end.bci))?
         };
-        let ways: Vec<Through> = self
-            .all_paths()
-            .map(|path| Through {
+        let whole = self.paths.iter().map(|path| (path, Some(path.number)));
+        let ways: Vec<Through> = whole
+            .chain(self.partial.iter().map(|path| (path, None)))
+            .map(|(path, number)| Through {
                 blocks: &path.description.blocks,
                 stopped: stopped(path),
+                number,
                 count: path.count,
             })
             .collect();
-        if self.readings {
-            return Division::of_readings(self.map.blocks.len(), &ways);
-        }
-        let mut division = Division::new(self.map.blocks.len(), &ways, &self.known_blocks);
-        let whole = self.paths.iter().map(|path| Some(path.number));
-        let numbers: Vec<Option<u64>> = whole.chain(self.partial.iter().map(|_| None)).collect();
-        division.measure(&numbers, &self.measured);
-        division
+        let blocks = self.map.blocks.len();
+        Division::new(blocks, &ways, &self.known_blocks, self.readings, &self.measured)
     }
 
     /// Has it counts, readable or not?

@@ -707,16 +707,11 @@ fn of_paths(side: &Side, times: &Times) -> Division {
         .map(|(executed, blocks)| Through {
             blocks,
             stopped: executed.stopped,
+            number: executed.stopped.is_none().then_some(executed.number),
             count: executed.times,
         })
         .collect();
-    if side.readings {
-        return Division::of_readings(side.map.num_blocks(), &ways);
-    }
-    let mut division = Division::new(side.map.num_blocks(), &ways, &side.known_blocks);
-    let numbers: Vec<Option<u64>> = (executed.iter())
-        .map(|executed| executed.stopped.is_none().then_some(executed.number))
-        .collect();
-    division.measure(&numbers, &times.paths_of(side.class, side.map));
-    division
+    let waits = times.paths_of(side.class, side.map);
+    let blocks = side.map.num_blocks();
+    Division::new(blocks, &ways, &side.known_blocks, side.readings, &waits)
 }
