@@ -165,7 +165,7 @@ struct State {
     used: usize,
 }
 
-/// What signals a thread.
+/// A thread's source of signals.
 enum Source {
     Timer(#[expect(dead_code, reason = "deleted on drop")] Timer),
     TaskClock(TaskClock),
@@ -275,7 +275,7 @@ impl State {
         self.free.push(armed.clock);
     }
 
-    /// A thread's source of signals, the first after `first` nanoseconds.
+    /// Makes the source of a thread's signals, the first after `first` nanoseconds.
     fn source(&mut self, thread: libc::pid_t, number: usize, first: u64) -> Result<Source, Error> {
         let (interval, signal, clocks) = self.running.ok_or(std::io::ErrorKind::NotFound)?;
         let interval = interval.as_nanos() as u64;
@@ -403,9 +403,9 @@ impl Timers {
             return false;
         };
         let interval = interval.as_nanos() as u64;
+        clock.set_waiting(state.waiting(thread));
         // At a random time of the first interval, so that threads that live shortly have their share of
         // samples.
-        clock.set_waiting(state.waiting(thread));
         match state.source(thread, number, self.random() % interval) {
             Ok(source) => {
                 let armed = Armed {
