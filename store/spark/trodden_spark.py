@@ -29,8 +29,8 @@ _WINDOW = "host string, jvm string, window bigint"
 _COUNT = "count bigint, exact boolean, error double"
 #: Columns behind service, build and day, as docs/fleet/tables.md has them.
 _FACTS = {
-    "windows": f"{_WINDOW}, merged bigint, started timestamp, ended timestamp, exact boolean, complete boolean, probe string, "
-    "java string, command string, path_ends bigint, lost bigint, cpu_ns bigint, labels map<string,string>",
+    "windows": f"{_WINDOW}, merged bigint, started timestamp, ended timestamp, claimed timestamp, exact boolean, complete boolean, "
+    "is_last boolean, probe string, java string, command string, path_ends bigint, lost bigint, cpu_ns bigint, labels map<string,string>",
     "paths": f"{_WINDOW}, {_METHOD}, graph string, path string, {_COUNT}",
     "path_days": f"{_METHOD}, graph string, path string, {_COUNT}",
     "edge_days": f"{_METHOD}, graph string, edge string, count bigint, exact boolean",
@@ -107,12 +107,14 @@ class Store:
     def __init__(self, spark, place):
         self.spark = spark
         self.place = place.rstrip("/")
-        self.files = list(self._files().values())
+        files, self.gaps, self.committed = self._state()
+        self.files = list(files.values())
 
     def newest(self):
-        """The newest day of which there is anything."""
-        days = [file["day"] for file in self.files if file.get("day")]
-        return datetime.date.fromisoformat(max(days)) if days else datetime.date(1970, 1, 1)
+        """The newest day of which there is anything; days after the one that follows the last commit only if there is nothing else."""
+        days = [datetime.date.fromisoformat(file["day"]) for file in self.files if file.get("day")]
+        latest = self.committed + datetime.timedelta(1)
+        return max([day for day in days if day <= latest] or days, default=datetime.date(1970, 1, 1))
 
     def ask(self, question, given):
         """Rows of an answer: (columns, rows of Python values, parameters)."""
@@ -120,6 +122,7 @@ class Store:
         values = {name: value for name, _, value in params}
         for table in SCHEMAS:
             self._view(table, self._chosen(table, question, values))
+        self._gaps_view()
         row = ", ".join(f"{name} {_TYPES[kind]}" for name, kind, _ in params) or "none bigint"
         frame = self.spark.createDataFrame([tuple(value for _, _, value in params) or (0,)], row)
         frame.createOrReplaceTempView("params")
@@ -130,6 +133,7 @@ class Store:
         """Makes the views of all tables, with all their rows."""
         for table in SCHEMAS:
             self._view(table, (f"{self.place}/{file['path']}" for file in self.files if file["table"] == table))
+        self._gaps_view()
 
     def _chosen(self, table, question, values):
         """Files of a table that can have rows that matter."""
@@ -151,16 +155,23 @@ class Store:
         frame = reader.parquet(*paths) if paths else self.spark.createDataFrame([], SCHEMAS[table])
         frame.createOrReplaceTempView(table)
 
-    def _files(self):
-        """By path: what the newest checkpoint says, and the commits behind it."""
+    def _gaps_view(self):
+        """Windows that did not come in, of recordings with later ones."""
+        frame = self.spark.createDataFrame(self.gaps, "jvm string, from_window bigint, to_window bigint")
+        frame.createOrReplaceTempView("gaps")
+
+    def _state(self):
+        """What the newest checkpoint says, and the commits behind it: files by path, gaps between windows, the day of the last commit."""
         self._log_file("trodden-store.json", "trodden-store")
         names = sorted(self._list("log"))
-        files, version = {}, 0
+        files, windows, at_ms, version = {}, {}, 0, 0
         checkpoints = [name for name in names if re.fullmatch(r"\d{20}\.checkpoint\.json", name)]
         if checkpoints:
             version = int(checkpoints[-1].split(".")[0])
-            for of_table in self._log_file(f"log/{checkpoints[-1]}", "trodden-store-checkpoint")["files"].values():
+            checkpoint = self._log_file(f"log/{checkpoints[-1]}", "trodden-store-checkpoint")
+            for of_table in checkpoint["files"].values():
                 files.update(of_table)
+            windows, at_ms = checkpoint["windows"], checkpoint["at_ms"]
         for name in names:
             if re.fullmatch(r"\d{20}\.json", name) and int(name.split(".")[0]) > version:
                 version += 1
@@ -170,7 +181,11 @@ class Store:
                 for path in commit["removed"]:
                     files.pop(path, None)
                 files.update({file["path"]: file for file in commit["added"]})
-        return files
+                for jvm, ranges in commit.get("windows", {}).items():
+                    windows.setdefault(jvm, []).extend(ranges)
+                at_ms = max(at_ms, commit["at_ms"])
+        gaps = [(jvm, first, last) for jvm, ranges in windows.items() for first, last in _between(ranges)]
+        return files, gaps, datetime.date(1970, 1, 1) + datetime.timedelta(at_ms // 86_400_000)
 
     def _log_file(self, name, wanted):
         """What a file of the log says, if it is whole and of a known version."""
@@ -207,10 +222,21 @@ class Store:
             stream.close()
 
 
+def _between(ranges):
+    """First and last number of what is missing from 1 up to the greatest one."""
+    end = 0
+    for first, last in sorted(ranges):
+        if first > end + 1:
+            yield end + 1, first - 1
+        end = max(end, last)
+
+
 def plain(value):
     """A value as CSV has it."""
     if value is None:
         return ""
+    if isinstance(value, dict):
+        return "+".join(f"{key}:{'' if text is None else text}" for key, text in value.items())
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (float, decimal.Decimal)):
@@ -232,6 +258,8 @@ def as_json(name, columns, rows, params):
     def cell(value):
         if value is None or (isinstance(value, float) and not math.isfinite(value)):
             return "null"
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{quoted(key)}: {cell(text)}" for key, text in value.items()) + "}"
         return plain(value) if isinstance(value, (bool, int, float, decimal.Decimal)) else quoted(plain(value))
 
     given = ", ".join(f"{quoted(param)}: {quoted(text(kind, value))}" for param, kind, value in params)

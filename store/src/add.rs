@@ -10,14 +10,15 @@ use indicatif::ProgressBar;
 use rayon::prelude::*;
 use tokio::sync::mpsc;
 use trodden_profile::Profile;
+use trodden_report::thousands;
 
 use crate::error::StoreError;
 use crate::file::NewFile;
-use crate::log::{self, FileEntry, State, What, Windows};
+use crate::log::{self, Day, FileEntry, State, What, Windows};
 use crate::rows::{
     About, Batch, Build, Classes, Defaults, Dimensions, Extract, Known, dimension_files, fact_files,
 };
-use crate::store::{Committed, Draft, Store};
+use crate::store::{Committed, Draft, Store, now_ms};
 
 /// Rows of a batch that are in memory, in bytes.
 const BATCH: usize = 56 << 20;
@@ -56,6 +57,31 @@ pub struct Added {
     pub bytes: u64,
     /// Profiles that were left out, and why.
     pub failed: Vec<StoreError>,
+    /// Windows that count on the day on which they came in, by host.
+    pub misdated: BTreeMap<String, Misdated>,
+}
+
+/// Windows of a host whose clock was wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misdated {
+    /// How many.
+    pub windows: u64,
+    /// The day on which one of them began, by that clock.
+    pub day: Day,
+}
+
+impl Misdated {
+    /// For people.
+    pub fn sentence(&self, host: &str) -> String {
+        let outcome = match self.windows {
+            1 => "1 window counts on the day on which it came in".to_owned(),
+            more => format!(
+                "{} windows count on the day on which they came in",
+                thousands(more)
+            ),
+        };
+        format!("host {host}: its clock said {}; {outcome}", self.day)
+    }
 }
 
 /// Takes profiles in, and remembers classes from one time to the next.
@@ -241,6 +267,13 @@ impl Adder {
                 added.known += 1;
                 continue;
             }
+            if let Some(claimed) = about.claimed_ms {
+                let of_host = added.misdated.entry(about.host.clone()).or_insert(Misdated {
+                    windows: 0,
+                    day: Day::of_ms(claimed),
+                });
+                of_host.windows += 1;
+            }
             if dimensions {
                 let build = Build {
                     service: about.service.clone(),
@@ -376,9 +409,10 @@ fn read(file: &Path, defaults: &Defaults, state: &State, classes: &Classes) -> R
         Ok(profile) => profile,
         Err(error) => return failed(error.to_string()),
     };
-    let about = match About::of(&profile, &log::sha256(&bytes), defaults) {
+    let now = i64::try_from(now_ms()).unwrap_or(i64::MAX);
+    let about = match About::of(&profile, &log::sha256(&bytes), defaults, now) {
         Ok(about) => about,
-        Err(reason) => return failed(reason),
+        Err(senseless) => return failed(senseless.to_string()),
     };
     if state.windows().contains(&about.jvm, about.window) {
         return Read::Known;

@@ -1,8 +1,13 @@
 //! Errors of a store.
 
+use std::num::ParseIntError;
 use std::path::PathBuf;
 
+use datafusion::arrow::error::ArrowError;
+use datafusion::parquet::errors::ParquetError;
 use object_store::path::Path;
+
+use crate::log::Day;
 
 /// Why something was not done with a store.
 #[derive(Debug, thiserror::Error)]
@@ -104,10 +109,66 @@ pub enum StoreError {
     Usage(String),
 }
 
+/// Why a Parquet file is not what its table and the log say.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unfit {
+    /// It is no Parquet file, or a damaged one.
+    #[error(transparent)]
+    Parquet(#[from] ParquetError),
+    /// Its columns cannot be read.
+    #[error(transparent)]
+    Arrow(#[from] ArrowError),
+    #[error("it has no column '{0}'")]
+    NoColumn(String),
+    #[error("it has another column '{0}', or none than its table")]
+    OtherColumn(String),
+    #[error("it has more columns than its table")]
+    MoreColumns,
+    #[error("the column '{0}' has no numbers")]
+    NoNumbers(String),
+    #[error("the column '{column}' has the number {number}")]
+    Negative { column: String, number: i64 },
+    #[error("the sum of '{0}' does not fit into 63 bits")]
+    Overflow(String),
+    /// A key is no hexadecimal number.
+    #[error(transparent)]
+    Key(#[from] ParseIntError),
+    #[error("it has rows of the {column} '{found}'; the log says '{expected}'")]
+    OtherName {
+        column: &'static str,
+        found: String,
+        expected: String,
+    },
+    #[error("it has rows of {found}; the log says {expected}")]
+    OtherDay { found: Day, expected: Day },
+    #[error("it has {found} rows; the log says {expected}")]
+    OtherRows { found: u64, expected: u64 },
+    #[error("it has {found} windows; the log says {expected}")]
+    OtherWindows { found: i128, expected: u64 },
+}
+
+impl Unfit {
+    pub fn no_column(name: &str) -> Unfit {
+        Unfit::NoColumn(name.to_owned())
+    }
+}
+
 impl StoreError {
     /// Returns true if the error is that a file is not there.
     pub(crate) fn is_not_found(&self) -> bool {
         matches!(self, StoreError::Object { source, .. } if matches!(**source, object_store::Error::NotFound { .. }))
+    }
+
+    /// Bytes of a file, by number and SHA-256, are others than the log says.
+    pub(crate) fn other_bytes(place: &str, path: &Path, found: (u64, &str), expected: (u64, &str)) -> Self {
+        StoreError::Damaged {
+            place: place.to_owned(),
+            path: path.clone(),
+            reason: format!(
+                "it has {} bytes with the SHA-256 {}; the log says {} bytes with {}",
+                found.0, found.1, expected.0, expected.1
+            ),
+        }
     }
 
     /// From what Arrow, Parquet or DataFusion say.

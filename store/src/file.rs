@@ -1,18 +1,20 @@
 //! Parquet files: how they are written, named and read.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::{DataType, Schema};
+use datafusion::arrow::array::{RecordBatch, new_null_array};
+use datafusion::arrow::datatypes::{DataType, FieldRef, Schema};
+use datafusion::arrow::error::ArrowError;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::arrow::ProjectionMask;
 use datafusion::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use datafusion::parquet::basic::{Compression, ZstdLevel};
-use datafusion::parquet::errors::ParquetError;
 use datafusion::parquet::file::metadata::SortingColumn;
 use datafusion::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::error::StoreError;
+use crate::error::{StoreError, Unfit};
 use crate::log::{self, DATA, Day, FileEntry, Granularity};
 use crate::tables::Table;
 
@@ -179,37 +181,49 @@ fn properties(table: Table, schema: &Schema) -> Result<WriterProperties, StoreEr
         .build())
 }
 
-/// All rows of a file.
+/// All rows of a file. Columns that its store did not know are null.
 ///
 /// # Errors
-/// As text, if it is no Parquet file, or not of this table.
-pub(crate) fn read_all(bytes: Bytes, table: Table) -> Result<ParquetRecordBatchReader, String> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(|e| e.to_string())?;
-    same_columns(&table.schema(), builder.schema())?;
-    builder.with_batch_size(8192).build().map_err(|e| e.to_string())
+/// If it is no Parquet file, or not of this table.
+pub(crate) fn read_all(
+    bytes: Bytes,
+    table: Table,
+) -> Result<impl Iterator<Item = Result<RecordBatch, ArrowError>>, Unfit> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(bytes)?;
+    let schema = table.schema();
+    same_columns(table, &schema, builder.schema())?;
+    let reader = builder.with_batch_size(8192).build()?;
+    Ok(reader.map(move |batch| {
+        let batch = batch?;
+        let column = |field: &FieldRef| match batch.column_by_name(field.name()) {
+            Some(column) => Arc::clone(column),
+            None => new_null_array(field.data_type(), batch.num_rows()),
+        };
+        let columns = schema.fields().iter().map(column).collect();
+        RecordBatch::try_new(Arc::clone(&schema), columns)
+    }))
 }
 
 /// Some columns of a file's rows.
 ///
 /// # Errors
-/// As text, if it is no Parquet file, or has not these columns.
-pub(crate) fn read_columns(bytes: Bytes, columns: &[&str]) -> Result<ParquetRecordBatchReader, String> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(|e| e.to_string())?;
+/// If it is no Parquet file, or has not these columns.
+pub(crate) fn read_columns(bytes: Bytes, columns: &[&str]) -> Result<ParquetRecordBatchReader, Unfit> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(bytes)?;
     for name in columns {
         builder
             .schema()
             .index_of(name)
-            .map_err(|_| format!("it has no column '{name}'"))?;
+            .map_err(|_| Unfit::no_column(name))?;
     }
     let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
-    let reader = builder.with_projection(mask).with_batch_size(8192).build();
-    reader.map_err(|e: ParquetError| e.to_string())
+    Ok(builder.with_projection(mask).with_batch_size(8192).build()?)
 }
 
-/// Checks that these are the columns of the table.
-fn same_columns(expected: &Schema, found: &Schema) -> Result<(), String> {
+/// Checks that these are the columns of the table, but for [later ones](Table::later).
+fn same_columns(table: Table, expected: &Schema, found: &Schema) -> Result<(), Unfit> {
     let kind = |schema: &Schema| -> Vec<(String, DataType, bool)> {
-        let field = |field: &std::sync::Arc<datafusion::arrow::datatypes::Field>| {
+        let field = |field: &FieldRef| {
             (
                 field.name().clone(),
                 field.data_type().clone(),
@@ -218,22 +232,65 @@ fn same_columns(expected: &Schema, found: &Schema) -> Result<(), String> {
         };
         schema.fields().iter().map(field).collect()
     };
-    let (expected, found) = (kind(expected), kind(found));
+    let (mut expected, found) = (kind(expected), kind(found));
+    expected
+        .retain(|(name, ..)| found.iter().any(|field| field.0 == *name) || !table.later().contains(&&**name));
     if expected == found {
-        Ok(())
-    } else {
-        let other = expected.iter().find(|field| !found.contains(field));
-        let what = other.map_or_else(
-            || "more columns".to_owned(),
-            |(name, ..)| format!("another column '{name}', or none"),
-        );
-        Err(format!("it has {what} than its table"))
+        return Ok(());
     }
+    let other = expected.iter().find(|field| !found.contains(field));
+    Err(match other {
+        Some((name, ..)) => Unfit::OtherColumn(name.clone()),
+        None => Unfit::MoreColumns,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use datafusion::arrow::array::{Array, make_array};
+    use datafusion::common::ScalarValue;
+
+    /// Files of stores from before have no such columns.
+    #[test]
+    fn columns_that_came_later_are_null() {
+        let schema = Table::Windows.schema();
+        let before: Vec<usize> = (0..schema.fields().len())
+            .filter(|&at| !Table::Windows.later().contains(&schema.field(at).name().as_str()))
+            .collect();
+        let write = |columns: &[usize]| {
+            let some = Arc::new(schema.project(columns).unwrap());
+            let one = |field: &FieldRef| {
+                if let DataType::Map(..) = field.data_type() {
+                    let none = new_null_array(field.data_type(), 1).to_data();
+                    return make_array(none.into_builder().nulls(None).build().unwrap());
+                }
+                let value = ScalarValue::new_default(field.data_type()).unwrap();
+                value.to_array_of_size(1).unwrap()
+            };
+            let arrays = some.fields().iter().map(one);
+            let batch = RecordBatch::try_new(some.clone(), arrays.collect()).unwrap();
+            let mut writer = ArrowWriter::try_new(Vec::new(), some, None).unwrap();
+            writer.write(&batch).unwrap();
+            Bytes::from(writer.into_inner().unwrap())
+        };
+        let batches: Vec<_> = read_all(write(&before), Table::Windows).unwrap().collect();
+        let [Ok(batch)] = &batches[..] else {
+            panic!("{batches:?}")
+        };
+        assert_eq!(batch.schema(), schema);
+        for name in Table::Windows.later() {
+            assert!(batch.column_by_name(name).unwrap().is_null(0), "{name}");
+        }
+        // Any other column has to be there.
+        let error = read_all(write(&before[1..]), Table::Windows)
+            .map(drop)
+            .unwrap_err();
+        assert!(
+            error.to_string().contains("another column 'service', or none"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn names_of_folders() {

@@ -21,13 +21,13 @@ pub mod tables;
 mod vacuum;
 mod verify;
 
-pub use add::{AddOptions, Added, Adder};
+pub use add::{AddOptions, Added, Adder, Misdated};
 pub use compact::{CompactOptions, Compacted, Extent};
 pub use drop::{DropOptions, Dropped};
 pub use error::StoreError;
 pub use log::{Day, FileEntry, State};
 pub use place::{Place, RETRY_VARIABLE, TIMEOUT_VARIABLE};
-pub use rows::{Defaults, sort_labels};
+pub use rows::{Defaults, TwoLabels, sort_labels};
 pub use store::Store;
 pub use vacuum::{VacuumOptions, Vacuumed};
 pub use verify::Verified;

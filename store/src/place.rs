@@ -131,7 +131,12 @@ fn wrong(place: &str, reason: impl ToString) -> StoreError {
     }
 }
 
-fn seconds(variable: &str, default: u64) -> Result<Duration, String> {
+/// A variable of the environment has another value.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} is no number of seconds, above 0 and up to 86400")]
+struct NoSeconds(&'static str);
+
+fn seconds(variable: &'static str, default: u64) -> Result<Duration, NoSeconds> {
     let Some(text) = std::env::var_os(variable) else {
         return Ok(Duration::from_secs(default));
     };
@@ -139,9 +144,7 @@ fn seconds(variable: &str, default: u64) -> Result<Duration, String> {
     let known = number.filter(|&seconds| seconds > 0.0 && seconds <= 86_400.0);
     match known {
         Some(seconds) => Ok(Duration::from_secs_f64(seconds)),
-        None => Err(format!(
-            "{variable} is no number of seconds, above 0 and up to 86400"
-        )),
+        None => Err(NoSeconds(variable)),
     }
 }
 

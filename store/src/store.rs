@@ -1,5 +1,6 @@
 //! A store: its objects, and its log.
 
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -384,13 +385,12 @@ impl Store {
         if bytes.len() as u64 == file.bytes && found == file.sha256 {
             Ok(bytes)
         } else {
-            let reason = format!(
-                "it has {} bytes with the SHA-256 {found}; the log says {} bytes with {}",
-                bytes.len(),
-                file.bytes,
-                file.sha256
-            );
-            Err(self.damaged(path, reason))
+            Err(StoreError::other_bytes(
+                &self.place.text,
+                &self.within(&path),
+                (bytes.len() as u64, &found),
+                (file.bytes, &file.sha256),
+            ))
         }
     }
 
@@ -482,11 +482,11 @@ impl Store {
         }
     }
 
-    pub(crate) fn damaged(&self, path: Path, reason: impl Into<String>) -> StoreError {
+    pub(crate) fn damaged(&self, path: Path, reason: impl Display) -> StoreError {
         StoreError::Damaged {
             place: self.place.text.clone(),
             path: self.within(&path),
-            reason: reason.into(),
+            reason: reason.to_string(),
         }
     }
 }

@@ -85,8 +85,10 @@ impl Table {
                     number("merged"),
                     time("started"),
                     time("ended"),
+                    time("claimed").with_nullable(true),
                     flag("exact"),
                     flag("complete"),
+                    flag("is_last").with_nullable(true),
                     name("probe"),
                     name("java"),
                     name("command"),
@@ -162,6 +164,14 @@ impl Table {
         Arc::new(Schema::new(fields))
     }
 
+    /// Columns that files of stores from before do not have: there they are null.
+    pub(crate) fn later(self) -> &'static [&'static str] {
+        match self {
+            Table::Windows => &["claimed", "is_last"],
+            _ => &[],
+        }
+    }
+
     /// Columns by which rows are sorted in a file: equal names stand together, so that they cost next to
     /// nothing.
     pub fn order(self) -> &'static [&'static str] {
@@ -204,15 +214,17 @@ impl Display for Table {
     }
 }
 
-impl FromStr for Table {
-    type Err = String;
+/// A text names no table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no table '{0}'; there are {names}", names = Table::ALL.map(Table::name).join(", "))]
+pub struct NoTable(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Table {
+    type Err = NoTable;
+
+    fn from_str(text: &str) -> Result<Self, NoTable> {
         let found = Table::ALL.into_iter().find(|table| table.name() == text);
-        found.ok_or_else(|| {
-            let names: Vec<&str> = Table::ALL.iter().map(|table| table.name()).collect();
-            format!("there is no table '{text}'; there are {}", names.join(", "))
-        })
+        found.ok_or_else(|| NoTable(text.to_owned()))
     }
 }
 

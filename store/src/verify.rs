@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use datafusion::arrow::array::{AsArray, RecordBatch};
+use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Date32Type, Int64Type};
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::error::StoreError;
+use crate::error::{StoreError, Unfit};
 use crate::file::read_all;
 use crate::log::{Day, FileEntry};
 use crate::store::Store;
@@ -67,7 +67,7 @@ impl Store {
                 found.bytes += file.bytes;
                 if let Err(problem) = self.verify_file(file, &mut sums).await {
                     sums.partial = true;
-                    found.problems.push(problem);
+                    found.problems.push(problem.to_string());
                 }
             }
             windows += sums.windows;
@@ -106,31 +106,35 @@ impl Store {
         Ok(found)
     }
 
-    async fn verify_file(&self, file: &FileEntry, sums: &mut Sums) -> Result<(), String> {
-        let bytes = self.read_file(file).await.map_err(|e| e.to_string())?;
-        let wrong = |reason: String| self.damaged(self.location(file), reason).to_string();
+    async fn verify_file(&self, file: &FileEntry, sums: &mut Sums) -> Result<(), StoreError> {
+        let bytes = self.read_file(file).await?;
+        let wrong = |reason: Unfit| self.damaged(self.location(file), reason);
         let mut rows = 0u64;
         let mut windows = 0i128;
         for batch in read_all(bytes, file.table).map_err(wrong)? {
-            let batch = batch.map_err(|e| wrong(e.to_string()))?;
+            let batch = batch.map_err(|e| wrong(e.into()))?;
             rows += batch.num_rows() as u64;
             check_place(file, &batch).map_err(wrong)?;
             windows += sums.add(file.table, &batch).map_err(wrong)?;
         }
         if rows != file.rows {
-            return Err(wrong(format!("it has {rows} rows; the log says {}", file.rows)));
+            return Err(wrong(Unfit::OtherRows {
+                found: rows,
+                expected: file.rows,
+            }));
         }
         match file.windows {
-            Some(said) if i128::from(said) != windows => {
-                Err(wrong(format!("it has {windows} windows; the log says {said}")))
-            }
+            Some(expected) if i128::from(expected) != windows => Err(wrong(Unfit::OtherWindows {
+                found: windows,
+                expected,
+            })),
             _ => Ok(()),
         }
     }
 }
 
 /// Checks that all rows are of the service, build and day that the log says.
-fn check_place(file: &FileEntry, batch: &RecordBatch) -> Result<(), String> {
+fn check_place(file: &FileEntry, batch: &RecordBatch) -> Result<(), Unfit> {
     for (name, expected) in [("service", &file.service), ("build", &file.build)] {
         let texts = text(batch, name)?;
         let other = texts
@@ -139,20 +143,25 @@ fn check_place(file: &FileEntry, batch: &RecordBatch) -> Result<(), String> {
             .flatten()
             .find(|found| found != expected);
         if let Some(other) = other {
-            return Err(format!(
-                "it has rows of the {name} '{other}'; the log says '{expected}'"
-            ));
+            return Err(Unfit::OtherName {
+                column: name,
+                found: other.to_owned(),
+                expected: expected.clone(),
+            });
         }
     }
     if let Some(day) = file.day {
-        let days = batch.column_by_name("day").ok_or("it has no column 'day'")?;
+        let days = column(batch, "day")?;
         let other = days
             .as_primitive::<Date32Type>()
             .iter()
             .flatten()
             .find(|&found| found != day.0);
         if let Some(other) = other {
-            return Err(format!("it has rows of {}; the log says {day}", Day(other)));
+            return Err(Unfit::OtherDay {
+                found: Day(other),
+                expected: day,
+            });
         }
     }
     Ok(())
@@ -160,7 +169,7 @@ fn check_place(file: &FileEntry, batch: &RecordBatch) -> Result<(), String> {
 
 impl Sums {
     /// Adds a file's rows; the windows in it.
-    fn add(&mut self, table: Table, batch: &RecordBatch) -> Result<i128, String> {
+    fn add(&mut self, table: Table, batch: &RecordBatch) -> Result<i128, Unfit> {
         let mut windows = 0;
         match table {
             Table::Windows => {
@@ -179,14 +188,14 @@ impl Sums {
         Ok(windows)
     }
 
-    fn sum(&mut self, batch: &RecordBatch, name: &str) -> Result<i128, String> {
-        let column = batch
-            .column_by_name(name)
-            .ok_or_else(|| format!("it has no column '{name}'"))?;
+    fn sum(&mut self, batch: &RecordBatch, name: &str) -> Result<i128, Unfit> {
         let mut sum = 0;
-        for number in column.as_primitive::<Int64Type>().iter().flatten() {
+        for number in column(batch, name)?.as_primitive::<Int64Type>().iter().flatten() {
             if number < 0 {
-                return Err(format!("the column '{name}' has the number {number}"));
+                return Err(Unfit::Negative {
+                    column: name.to_owned(),
+                    number,
+                });
             }
             self.full |= number == i64::MAX;
             sum += i128::from(number);
@@ -194,13 +203,12 @@ impl Sums {
         Ok(sum)
     }
 
-    fn take(&mut self, batch: &RecordBatch, sign: i128) -> Result<(), String> {
+    fn take(&mut self, batch: &RecordBatch, sign: i128) -> Result<(), Unfit> {
         use std::hash::{Hash, Hasher};
         let names = ["class", "method", "descriptor", "graph", "path"];
-        let names: Result<Vec<_>, String> = names.into_iter().map(|name| text(batch, name)).collect();
+        let names: Result<Vec<_>, Unfit> = names.into_iter().map(|name| text(batch, name)).collect();
         let names = names?;
-        let counts = batch.column_by_name("count").ok_or("it has no column 'count'")?;
-        let counts = counts.as_primitive::<Int64Type>();
+        let counts = column(batch, "count")?.as_primitive::<Int64Type>();
         for row in 0..batch.num_rows() {
             let mut hasher = FxHasher::default();
             names
@@ -213,9 +221,10 @@ impl Sums {
     }
 }
 
-fn text(batch: &RecordBatch, name: &str) -> Result<datafusion::arrow::array::ArrayRef, String> {
-    let column = batch
-        .column_by_name(name)
-        .ok_or_else(|| format!("it has no column '{name}'"))?;
-    cast(column, &DataType::Utf8).map_err(|e| e.to_string())
+fn column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b ArrayRef, Unfit> {
+    batch.column_by_name(name).ok_or_else(|| Unfit::no_column(name))
+}
+
+fn text(batch: &RecordBatch, name: &str) -> Result<ArrayRef, Unfit> {
+    Ok(cast(column(batch, name)?, &DataType::Utf8)?)
 }

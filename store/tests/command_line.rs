@@ -180,6 +180,21 @@ fn questions_and_their_answers() {
 
     let (code, _, errors) = run(&folder, &["report", "store", "-o", "fleet.html"]);
     assert_eq!(code, Some(0), "{errors}");
+    let (code, _, errors) = run(&folder, &["report", "store", "-o", "all.html", "--top", "0"]);
+    assert_eq!(code, Some(0), "{errors}");
+    // Programs that read the answer see nothing but it.
+    let later = [
+        "query",
+        "store",
+        "hot-methods",
+        "--since",
+        "2031-01-01",
+        "--format",
+        "csv",
+    ];
+    let (code, out, errors) = run(&folder, &later);
+    assert_eq!((code, out.lines().count()), (Some(0), 1), "{out}");
+    assert!(errors.contains("no window is there since 2031-01-01"), "{errors}");
     let page = std::fs::read_to_string(folder.path().join("fleet.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Shop.order"));
 }

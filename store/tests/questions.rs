@@ -1,12 +1,18 @@
 //! The ready questions find what was planted in a made fleet, and nothing else.
 
+mod common;
 mod fleet;
 mod support;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
-use support::{Asked, ask, given};
+use common::{DAY, HOUR, Window, fixture};
+use support::{Asked, Kept, ask, given};
+use trodden_profile::{Profile, facts};
+use trodden_store::log::Granularity;
 use trodden_store::query::Value;
+use trodden_store::{AddOptions, Adder, CompactOptions};
 
 /// Days in text, from the fleet's milliseconds.
 fn day(ms: u64) -> String {
@@ -217,6 +223,407 @@ async fn a_builds_own_rows() {
     );
     let wrong = support::refused(&store, "contexts-to", &[]).await;
     assert!(wrong.contains("--param to="), "{wrong}");
+}
+
+/// A store of some windows of a fleet, each changed first; it is left out if the change says so.
+async fn stored_but(fleet: &fleet::Fleet, change: impl Fn(&mut Profile) -> bool) -> Kept {
+    let kept = support::empty().await;
+    let mut files = Vec::new();
+    for (name, mut profile) in fleet.windows() {
+        if change(&mut profile) {
+            files.push(save(&kept, &name, &profile));
+        }
+    }
+    add(&kept, &files).await;
+    kept
+}
+
+/// A file next to the store.
+fn save(kept: &Kept, name: &str, profile: &Profile) -> PathBuf {
+    let path = kept.folder.path().join(name);
+    profile.save(&path).unwrap();
+    path
+}
+
+async fn add(kept: &Kept, files: &[PathBuf]) -> trodden_store::Added {
+    let added = Adder::new(&kept.store)
+        .add(files, &AddOptions::default())
+        .await
+        .unwrap();
+    assert_eq!(added.windows, files.len() as u64);
+    added
+}
+
+fn fact(profile: &Profile, name: &str) -> String {
+    profile.run.facts.text(name).unwrap_or_default().into_owned()
+}
+
+/// A window of the first host in build two, by its number.
+fn is_window(profile: &Profile, number: u64) -> bool {
+    let window = profile.run.facts.get(facts::WINDOW);
+    fact(profile, "host") == "host-0000" && fact(profile, "build") == "two" && window == Some(number)
+}
+
+/// What the lost window held may be the only run: nothing is "never" then.
+#[tokio::test(flavor = "multi_thread")]
+async fn windows_that_did_not_come_in() {
+    let fleet = fleet::Fleet::default();
+    for (lost, reason) in [
+        (1, "shop: not known, as 1 window did not come in"),
+        (2, "shop: not known, as 1 window did not come in"),
+        (
+            3,
+            "shop: not known, as the last window of 1 recording is not there",
+        ),
+    ] {
+        let kept = stored_but(&fleet, |profile| !is_window(profile, lost)).await;
+        for compacted in [false, true] {
+            if compacted {
+                let options = CompactOptions {
+                    to: Some(Granularity::Day),
+                    older_than_ms: 0,
+                    ..CompactOptions::default()
+                };
+                kept.store.compact(&options).await.unwrap();
+            }
+            for name in ["never-taken", "never-ran"] {
+                let asked = ask(&kept, name, &[]).await;
+                assert!(!asked.answer.rows.is_empty());
+                assert!(
+                    asked.all("certain", &Value::Flag(false)),
+                    "{name} without window {lost}"
+                );
+                let text = asked.answer.text(20);
+                assert!(text.contains(reason) && text.contains("  not known  "), "{text}");
+                assert!(asked.answer.markdown(20).contains(reason));
+            }
+        }
+    }
+    // Before the day that is asked about it does no harm.
+    let kept = stored_but(&fleet, |profile| !is_window(profile, 1)).await;
+    let last = day(fleet.change_ms() + 2 * fleet::DAY_MS);
+    let asked = ask(&kept, "never-taken", &given(&[("since", &last)])).await;
+    assert!(
+        asked.all("certain", &Value::Flag(true)),
+        "{:?}",
+        asked.answer.rows
+    );
+}
+
+/// What the build before ran in another flow graph of a method says nothing about this one.
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_of_other_flow_graphs_do_not_count() {
+    let fleet = fleet::Fleet::default();
+    // `serve` has other branches in build two, and does not run there.
+    let kept = stored_but(&fleet, |profile| {
+        let second = fact(profile, "build") == "two";
+        for class in profile.classes.iter_mut().filter(|_| second) {
+            let serve = class.map.methods.iter().position(|method| method.name == "serve");
+            serve
+                .into_iter()
+                .for_each(|at| class.counts[at] = Default::default());
+        }
+        true
+    })
+    .await;
+    let asked = ask(&kept, "never-taken", &[]).await;
+    let found = ways(&asked);
+    assert!(found.contains("label 42: amount < 0 → yes"), "{found:?}");
+    assert!(!found.iter().any(|way| way.starts_with("serve ")), "{found:?}");
+}
+
+/// A host of 2100 and one of 1970: the days and builds that are asked about by default stay.
+#[tokio::test(flavor = "multi_thread")]
+async fn wrong_clocks() {
+    let fleet = fleet::Fleet::default();
+    let kept = stored_but(&fleet, |_| true).await;
+    let names = ["hot-methods", "never-taken", "changed", "coverage", "odd-hosts"];
+    let mut before = Vec::new();
+    for name in names {
+        before.push(ask(&kept, name, &[]).await.answer);
+    }
+    let wrong = [
+        ("one", "1", "4102444800000", "2100-01-01"),
+        ("two", "2", "86400000", "1970-01-02"),
+    ];
+    let mut files = Vec::new();
+    for (build, digit, started, _) in wrong {
+        let of_build = |profile: &Profile| fact(profile, "build") == build;
+        let (_, mut profile) = fleet.windows().find(|(_, profile)| of_build(profile)).unwrap();
+        let facts = [
+            ("jvm_id", digit.repeat(32)),
+            ("host", format!("wrong-{digit}")),
+            ("window_started_ms", started.to_owned()),
+            ("window_ended_ms", started.to_owned()),
+            ("window_last", "true".to_owned()),
+        ];
+        let facts = facts.map(|(name, value)| (name.to_owned(), value));
+        profile.run.facts.append(facts.into_iter().collect());
+        files.push(save(&kept, &format!("{digit}.trodden"), &profile));
+    }
+    let added = add(&kept, &files).await;
+    for (_, digit, _, day) in wrong {
+        let host = format!("wrong-{digit}");
+        let misdated = added.misdated[&host];
+        assert_eq!((misdated.windows, misdated.day.to_string()), (1, day.to_owned()));
+        let sentence = misdated.sentence(&host);
+        assert!(
+            sentence.contains(&format!("its clock said {day}; 1 window counts on")),
+            "{sentence}"
+        );
+    }
+    let claimed = support::sql(
+        &kept,
+        "SELECT host, claimed FROM windows WHERE claimed IS NOT NULL ORDER BY host",
+    )
+    .await;
+    assert_eq!(
+        claimed.csv(),
+        "host,claimed\r\nwrong-1,2100-01-01T00:00:00.000Z\r\nwrong-2,1970-01-02T00:00:00.000Z\r\n"
+    );
+    for (name, before) in names.into_iter().zip(&before) {
+        let after = ask(&kept, name, &[]).await.answer;
+        let build = |answer: &trodden_store::query::Answer| {
+            let of = |row: &Vec<Value>| (answer.get(row, "build").plain(), answer.get(row, "base").plain());
+            answer.rows.iter().map(of).collect::<BTreeSet<_>>()
+        };
+        // Hosts are compared on the newest day, which is now that on which the last windows came.
+        if name != "odd-hosts" {
+            assert_eq!(build(&after), build(before), "{name}");
+        }
+        let days = |answer: &trodden_store::query::Answer| {
+            let days = answer
+                .params
+                .iter()
+                .filter(|(name, _)| name == "since" || name == "day");
+            days.map(|(_, day)| day.clone()).collect::<Vec<_>>()
+        };
+        let limit = trodden_store::Day::of_ms(trodden_now());
+        assert!(
+            days(&after).iter().all(|day| *day <= limit.to_string()),
+            "{name}: {:?}",
+            after.params
+        );
+    }
+    assert!(kept.store.verify().await.unwrap().problems.is_empty());
+}
+
+fn trodden_now() -> i64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.unwrap().as_millis() as i64
+}
+
+/// A clock that is a hundred days behind is not far enough off to be seen; a build has more hosts than that.
+#[tokio::test(flavor = "multi_thread")]
+async fn builds_are_not_ordered_by_a_single_clock() {
+    let fleet = fleet::Fleet::default();
+    let kept = stored_but(&fleet, |profile| {
+        if is_window(profile, 1) {
+            let behind = |name: &str| {
+                let ms: u64 = fact(profile, name).parse().unwrap();
+                (name.to_owned(), (ms - 100 * fleet::DAY_MS).to_string())
+            };
+            let facts = ["window_started_ms", "window_ended_ms"].map(behind);
+            profile.run.facts.append(facts.into_iter().collect());
+        }
+        true
+    })
+    .await;
+    let asked = ask(&kept, "changed", &[]).await;
+    assert!(!asked.answer.rows.is_empty());
+    assert!(asked.all("build", &Value::Text("two".to_owned())));
+    let asked = ask(&kept, "coverage", &[]).await;
+    assert!(asked.all("build", &Value::Text("two".to_owned())));
+}
+
+/// Methods whose calls alone are counted have no paths.
+#[tokio::test(flavor = "multi_thread")]
+async fn methods_that_are_known_from_contexts_only() {
+    let kept = support::empty().await;
+    let mut profile = Window::new(1, 1, DAY).profile(&fixture("contexts"));
+    for counts in profile.classes.iter_mut().flat_map(|class| &mut class.counts) {
+        *counts = Default::default();
+    }
+    let file = save(&kept, "contexts.trodden", &profile);
+    add(&kept, &[file]).await;
+    let called = support::sql(
+        &kept,
+        "SELECT DISTINCT class, method, descriptor FROM context_days WHERE count > 0",
+    )
+    .await;
+    let key = |answer: &trodden_store::query::Answer| -> BTreeSet<String> {
+        let columns = ["class", "method", "descriptor"];
+        let row = |row: &Vec<Value>| columns.map(|name| answer.get(row, name).plain()).join(" ");
+        answer.rows.iter().map(row).collect()
+    };
+    let called = key(&called);
+    assert!(called.len() > 2, "{called:?}");
+    let never = key(&ask(&kept, "never-ran", &[]).await.answer);
+    assert!(never.is_disjoint(&called), "{never:?}");
+    let coverage = ask(&kept, "coverage", &[]).await;
+    let sum = |name: &str| -> i64 {
+        let rows = coverage.answer.rows.iter();
+        rows.filter_map(|row| coverage.answer.get(row, name).number())
+            .sum()
+    };
+    assert_eq!(sum("methods_run"), sum("methods") - never.len() as i64);
+    assert!(sum("methods_run") > 0);
+}
+
+/// A class file may name a class anything.
+#[tokio::test(flavor = "multi_thread")]
+async fn names_cannot_steer_a_terminal_or_break_a_table() {
+    let kept = support::empty().await;
+    let mut profile = Window::new(1, 1, DAY).profile(&fixture("counters"));
+    for class in &mut profile.classes {
+        let mut map = (*class.map).clone();
+        map.name = "shop/Sh\u{1b}[31m\nop\u{9b}".to_owned();
+        class.map = map.into();
+    }
+    let file = save(&kept, "steering.trodden", &profile);
+    add(&kept, &[file]).await;
+    for name in ["coverage", "hot-methods"] {
+        let answer = ask(&kept, name, &[]).await.answer;
+        for text in [answer.text(20), answer.markdown(20)] {
+            assert!(text.contains("u001b"), "{text}");
+            assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
+        }
+        let lines = answer
+            .markdown(20)
+            .lines()
+            .filter(|line| line.starts_with('|'))
+            .count();
+        assert_eq!(lines, 2 + answer.rows.len(), "{name}");
+    }
+    let options = trodden_store::page::PageOptions {
+        store: "store".to_owned(),
+        given: Default::default(),
+        top: 20,
+    };
+    let page = trodden_store::page::page(&support::engine(&kept).await, &options)
+        .await
+        .unwrap();
+    assert!(!page.contains('\u{1b}') && !page.contains('\u{9b}'));
+}
+
+/// Build two was taken back: of these days there is nothing to compare with.
+#[tokio::test(flavor = "multi_thread")]
+async fn builds_without_windows_in_the_range_are_not_compared() {
+    let kept = support::empty().await;
+    let of = fixture("counters");
+    let windows = [("one", 1, 0), ("two", 2, 24), ("one", 3, 48)];
+    let files = windows.map(|(build, jvm, hours)| {
+        let window = Window {
+            build,
+            ..Window::new(jvm, 1, DAY - 240 * HOUR + hours * HOUR)
+        };
+        window.save(&of, kept.folder.path())
+    });
+    add(&kept, &files).await;
+    let last = day(DAY - 192 * HOUR);
+    for base in ["", "two"] {
+        let asked = ask(&kept, "changed", &given(&[("since", &last), ("base", base)])).await;
+        assert_eq!(asked.answer.rows, Vec::<Vec<Value>>::new(), "base {base}");
+    }
+    let asked = ask(&kept, "changed", &given(&[("since", &last), ("build", "two")])).await;
+    assert!(asked.answer.rows.is_empty());
+    let reason = format!(
+        "no window of build two is there since {last}; the newest is of {}",
+        day(DAY - 216 * HOUR)
+    );
+    assert!(
+        asked.answer.text(20).contains(&reason),
+        "{}",
+        asked.answer.text(20)
+    );
+    // The newest build of these days is the one that runs.
+    let asked = ask(&kept, "coverage", &given(&[("since", &last)])).await;
+    assert!(asked.all("build", &Value::Text("one".to_owned())));
+}
+
+/// A bit that flipped on a disk is an error, never another sum.
+#[tokio::test(flavor = "multi_thread")]
+async fn flipped_bits_are_found_when_a_file_is_read() {
+    const FLIPS: usize = 150;
+    let kept = support::empty().await;
+    let file = Window::new(1, 1, DAY).save(&fixture("counters"), kept.folder.path());
+    add(&kept, &[file]).await;
+    let sql = "SELECT sum(count) AS n, count(DISTINCT path) AS paths, min(method) AS first FROM paths WHERE count > 0";
+    let right = support::sql(&kept, sql).await;
+    let state = kept.store.state().await.unwrap();
+    let [of_paths] = &state
+        .files(trodden_store::tables::Table::Paths)
+        .collect::<Vec<_>>()[..]
+    else {
+        panic!("one file")
+    };
+    let path = kept.folder.path().join("fleet").join(&of_paths.path);
+    let good = std::fs::read(&path).unwrap();
+    let query = trodden_store::query::Query::parse("sql", sql).unwrap();
+    for flip in 0..FLIPS {
+        let mut bytes = good.clone();
+        let at = flip * bytes.len() / FLIPS;
+        bytes[at] ^= 1 << (flip % 8);
+        std::fs::write(&path, bytes).unwrap();
+        let asked = support::engine(&kept)
+            .await
+            .ask(&query, &Default::default())
+            .await;
+        let error = asked.map(drop).expect_err(&format!("byte {at}")).to_string();
+        assert!(
+            error.contains("the log says") && error.contains("SHA-256"),
+            "{error}"
+        );
+    }
+    std::fs::write(&path, good).unwrap();
+    assert_eq!(support::sql(&kept, sql).await, right);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_range_without_windows_is_named() {
+    let (_, kept) = support::small().await;
+    for (name, params, reason) in [
+        (
+            "hot-methods",
+            vec![("since", "2031-01-01")],
+            "no window is there since 2031-01-01; the newest is of 2026-10-06",
+        ),
+        (
+            "odd-hosts",
+            vec![("day", "2020-01-01")],
+            "no window is there on 2020-01-01; the newest is of 2026-10-06",
+        ),
+        (
+            "coverage",
+            vec![("since", "2031-01-01"), ("service", "shop")],
+            "no window of service shop is there since 2031-01-01",
+        ),
+    ] {
+        let answer = ask(&kept, name, &given(&params)).await.answer;
+        // Coverage says of each class that nothing of it ran.
+        assert!(answer.rows.is_empty() || name == "coverage");
+        for text in [answer.text(20), answer.markdown(20)] {
+            assert!(text.contains(reason), "{text}");
+        }
+    }
+    let answer = ask(&kept, "hot-methods", &[]).await.answer;
+    assert_eq!(answer.notes(), Vec::<String>::new());
+    let empty = support::empty().await;
+    let answer = ask(&empty, "hot-methods", &[]).await.answer;
+    assert!(answer.text(20).contains("no window of any JVM is in the store"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn labels_are_an_object() {
+    let (_, kept) = support::small().await;
+    let answer = support::sql(
+        &kept,
+        "SELECT DISTINCT labels['region'] AS region, labels FROM windows ORDER BY region",
+    )
+    .await;
+    let json: serde_json::Value = serde_json::from_str(&answer.json()).unwrap();
+    assert_eq!(json["rows"][0]["labels"]["region"], "eu", "{}", answer.json());
+    assert_eq!(answer.csv(), "region,labels\r\neu,region:eu\r\nus,region:us\r\n");
 }
 
 /// A thousand JVMs for a month: the same facts, found among more.

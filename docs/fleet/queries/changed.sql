@@ -9,23 +9,36 @@
 --
 -- Kinds: `new path`, `gone path`, `share` (of a path among its method's), `graph changed` (paths cannot be compared),
 -- `new method`, `gone method` (ran in one build only). Estimates: only what four standard errors do not explain.
+-- Only builds with windows since the day are compared.
 -- `moved`: by how much the share of the build's work (branches decided) changed.
-WITH starts AS (
-  SELECT w.service, w.build, min(w.started) AS first_started
+WITH hosts AS (
+  SELECT w.service, w.build, w.host, min(w.started) AS started, max(w.day) AS last_day
   FROM params p CROSS JOIN windows w
   WHERE p.service = '' OR w.service = p.service
-  GROUP BY w.service, w.build
+  GROUP BY w.service, w.build, w.host
+), ranked AS (
+  SELECT service, build, started, last_day, ROW_NUMBER() OVER (PARTITION BY service, build ORDER BY started) AS k,
+    count(*) OVER (PARTITION BY service, build) AS n
+  FROM hosts
+), starts AS (
+  -- A build begins when a tenth of its hosts, and at least two of several, have run it: no single clock decides.
+  SELECT service, build, max(CASE WHEN 10 * k <= 20 + n THEN started END) AS first_started, max(last_day) AS last_day
+  FROM ranked
+  GROUP BY service, build
 ), aged AS (
-  SELECT service, build, ROW_NUMBER() OVER (PARTITION BY service ORDER BY first_started DESC, build DESC) AS age
-  FROM starts
+  -- Builds with windows since the day first, the newest of them in front.
+  SELECT s.service, s.build, CASE WHEN s.last_day >= p.since THEN 1 ELSE 0 END AS there,
+    ROW_NUMBER() OVER (PARTITION BY s.service
+      ORDER BY CASE WHEN s.last_day >= p.since THEN 0 ELSE 1 END, s.first_started DESC, s.build DESC) AS age
+  FROM params p CROSS JOIN starts s
 ), chosen AS (
   SELECT a.service, a.build, a.age
   FROM params p CROSS JOIN aged a
-  WHERE (p.build = '' AND a.age = 1) OR a.build = p.build
+  WHERE a.there = 1 AND ((p.build = '' AND a.age = 1) OR a.build = p.build)
 ), pairs AS (
   SELECT c.service, c.build, a.build AS base
   FROM params p CROSS JOIN chosen c JOIN aged a ON c.service = a.service
-  WHERE a.build <> c.build AND ((p.base = '' AND a.age = c.age + 1) OR a.build = p.base)
+  WHERE a.build <> c.build AND a.there = 1 AND ((p.base = '' AND a.age = c.age + 1) OR a.build = p.base)
 ), texts AS (
   SELECT service, class, method, descriptor, graph, path, min(text) AS text, min(decisions) AS decisions
   FROM path_texts

@@ -4,16 +4,29 @@
 -- param build TEXT default '': classes of this build; empty: of each service's newest build
 -- days edge_days from since
 -- days method_days from since
+-- days context_days from since
 --
 -- Of classes that were loaded. Ways out of branches that a compiler made are in neither number.
-WITH starts AS (
-  SELECT w.service, w.build, min(w.started) AS first_started
+WITH hosts AS (
+  SELECT w.service, w.build, w.host, min(w.started) AS started, max(w.day) AS last_day
   FROM params p CROSS JOIN windows w
   WHERE p.service = '' OR w.service = p.service
-  GROUP BY w.service, w.build
+  GROUP BY w.service, w.build, w.host
+), ranked AS (
+  SELECT service, build, started, last_day, ROW_NUMBER() OVER (PARTITION BY service, build ORDER BY started) AS k,
+    count(*) OVER (PARTITION BY service, build) AS n
+  FROM hosts
+), starts AS (
+  -- A build begins when a tenth of its hosts, and at least two of several, have run it: no single clock decides.
+  SELECT service, build, max(CASE WHEN 10 * k <= 20 + n THEN started END) AS first_started, max(last_day) AS last_day
+  FROM ranked
+  GROUP BY service, build
 ), aged AS (
-  SELECT service, build, ROW_NUMBER() OVER (PARTITION BY service ORDER BY first_started DESC, build DESC) AS age
-  FROM starts
+  -- Builds with windows since the day first, the newest of them in front.
+  SELECT s.service, s.build, CASE WHEN s.last_day >= p.since THEN 1 ELSE 0 END AS there,
+    ROW_NUMBER() OVER (PARTITION BY s.service
+      ORDER BY CASE WHEN s.last_day >= p.since THEN 0 ELSE 1 END, s.first_started DESC, s.build DESC) AS age
+  FROM params p CROSS JOIN starts s
 ), chosen AS (
   SELECT a.service, a.build
   FROM params p CROSS JOIN aged a
@@ -22,7 +35,11 @@ WITH starts AS (
   SELECT m.service, m.class, m.method, m.descriptor
   FROM params p CROSS JOIN method_days m JOIN chosen c ON m.service = c.service
   WHERE m.day >= p.since
-  GROUP BY m.service, m.class, m.method, m.descriptor
+  UNION
+  -- Of methods whose calls alone are counted, contexts are all that is known.
+  SELECT x.service, x.class, x.method, x.descriptor
+  FROM params p CROSS JOIN context_days x JOIN chosen c ON x.service = c.service
+  WHERE x.day >= p.since
 ), taken AS (
   SELECT e.service, e.class, e.method, e.descriptor, e.graph, e.edge
   FROM params p CROSS JOIN edge_days e JOIN chosen c ON e.service = c.service

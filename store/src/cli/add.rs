@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::arguments::{label, name};
 use super::output::{complain, print, progress, several, size};
 use crate::add::{AddOptions, Adder};
 use crate::error::StoreError;
@@ -43,23 +44,9 @@ pub struct AddArgs {
     keep_going: bool,
 }
 
-fn name(text: &str) -> Result<String, String> {
-    if text.is_empty() {
-        Err("it is empty".to_owned())
-    } else {
-        Ok(text.to_owned())
-    }
-}
-
-fn label(text: &str) -> Result<(String, String), String> {
-    let parts = text.split_once('=').filter(|(key, _)| !key.is_empty());
-    let (key, value) = parts.ok_or("a label is KEY=VALUE")?;
-    Ok((key.to_owned(), value.to_owned()))
-}
-
 pub(super) async fn add(args: &AddArgs) -> Result<ExitCode, StoreError> {
     let place = Place::parse(&args.store)?;
-    let labels = sort_labels(args.labels.clone()).map_err(StoreError::Usage)?;
+    let labels = sort_labels(args.labels.clone()).map_err(|e| StoreError::Usage(e.to_string()))?;
     let mut files = Vec::new();
     for path in &args.profiles {
         find(path, &mut files)?;
@@ -92,6 +79,9 @@ pub(super) async fn add(args: &AddArgs) -> Result<ExitCode, StoreError> {
     let added = added?;
     for error in &added.failed {
         complain(&error.to_string());
+    }
+    for (host, misdated) in &added.misdated {
+        complain(&misdated.sentence(host));
     }
     let mut text = format!(
         "{}: {} came in ({} in {}, {})",

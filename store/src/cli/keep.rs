@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use super::arguments::time;
 use super::output::{complain, print, several, size};
 use crate::compact::{CompactOptions, TARGET};
 use crate::drop::DropOptions;
@@ -86,24 +87,6 @@ enum To {
     Day,
 }
 
-/// `90s`, `15m`, `12h`, `7d`.
-fn time(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("'{text}' is no time, such as 90s, 15m, 12h or 7d");
-    let unit = text.chars().last().ok_or_else(wrong)?;
-    let seconds = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3_600,
-        'd' => 86_400,
-        _ => return Err(wrong()),
-    };
-    let number: u64 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
-    number
-        .checked_mul(seconds)
-        .map(Duration::from_secs)
-        .ok_or_else(wrong)
-}
-
 pub(super) async fn compact(args: &CompactArgs) -> Result<ExitCode, StoreError> {
     let store = Store::open(&Place::parse(&args.store)?).await?;
     let options = CompactOptions {
@@ -127,8 +110,8 @@ pub(super) async fn compact(args: &CompactArgs) -> Result<ExitCode, StoreError> 
     );
     if done.left > 0 {
         text += &format!(
-            "{} others changed meanwhile, and stay unchanged\n",
-            several(done.left, "partition that")
+            "{} that others changed meanwhile: unchanged\n",
+            several(done.left, "partition")
         );
     }
     if args.vacuum {
@@ -177,18 +160,4 @@ pub(super) async fn verify(args: &VerifyArgs) -> Result<ExitCode, StoreError> {
     } else {
         ExitCode::from(3)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times() {
-        assert_eq!(time("90s"), Ok(Duration::from_secs(90)));
-        assert_eq!(time("2d"), Ok(Duration::from_secs(172_800)));
-        for text in ["", "d", "1", "1w", "-1h", "1é", "99999999999999999999d"] {
-            assert!(time(text).is_err(), "{text}");
-        }
-    }
 }

@@ -3,6 +3,7 @@
 //! Glue only: each subcommand has its own file, and what it does is done by the library.
 
 mod add;
+mod arguments;
 mod keep;
 mod ls;
 pub(crate) mod output;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
+use super::arguments::param;
 use super::output;
 use crate::error::StoreError;
 use crate::query::{
@@ -36,7 +37,7 @@ pub(super) struct QueryArgs {
     #[arg(long)]
     pub(super) list: bool,
     /// A parameter of the question
-    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = pair)]
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = param)]
     pub(super) params: Vec<(String, String)>,
     #[command(flatten)]
     pub(super) chosen: Chosen,
@@ -94,11 +95,6 @@ pub(super) enum Format {
     Markdown,
 }
 
-fn pair(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("a parameter is given as NAME=VALUE")?;
-    Ok((name.to_owned(), value.to_owned()))
-}
-
 impl EngineArgs {
     pub(super) fn limits(&self) -> Limits {
         Limits {
@@ -139,6 +135,10 @@ pub(super) async fn query(args: &QueryArgs) -> Result<ExitCode, StoreError> {
     match &args.output {
         Some(file) => write(file, &text)?,
         None => output::print(&text)?,
+    }
+    // Text and Markdown say it themselves.
+    if matches!(args.format, Format::Json | Format::Csv) {
+        answer.notes().iter().for_each(|note| output::complain(note));
     }
     if args.verbose {
         output::complain(&told(&spent));

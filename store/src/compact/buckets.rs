@@ -11,7 +11,7 @@ use datafusion::common::DataFusionError;
 use datafusion::logical_expr::{ColumnarValue, ScalarUDF, Volatility, create_udf};
 use rustc_hash::FxHashMap;
 
-use crate::error::StoreError;
+use crate::error::{StoreError, Unfit};
 use crate::file::read_columns;
 use crate::log::{FileEntry, Granularity};
 use crate::store::Store;
@@ -36,18 +36,18 @@ impl Buckets {
         };
         let mut rows: FxHashMap<String, Vec<(i64, i64)>> = FxHashMap::default();
         for file in files {
-            let damaged = |reason: String| store.damaged(store.location(file), reason);
+            let damaged = |reason: Unfit| store.damaged(store.location(file), reason);
             let bytes = store.read_file(file).await?;
             for batch in read_columns(bytes, &["jvm", "window", "started"]).map_err(damaged)? {
-                let batch = batch.map_err(|e| damaged(e.to_string()))?;
+                let batch = batch.map_err(|e| damaged(e.into()))?;
                 let column = |name: &str, kind: DataType| {
                     let column = batch
                         .column_by_name(name)
-                        .ok_or_else(|| damaged(format!("it has no column '{name}'")))?;
+                        .ok_or_else(|| damaged(Unfit::no_column(name)))?;
                     if *column.data_type() == kind {
                         Ok(Arc::clone(column))
                     } else {
-                        cast(column, &kind).map_err(|e| damaged(e.to_string()))
+                        cast(column, &kind).map_err(|e| damaged(e.into()))
                     }
                 };
                 let jvm = column("jvm", DataType::Utf8)?;

@@ -18,7 +18,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use futures::{StreamExt, TryStreamExt};
 
 use super::buckets::Buckets;
-use crate::error::StoreError;
+use crate::error::{StoreError, Unfit};
 use crate::file::{Contents, FileWriter, NewFile, Partition, read_all};
 use crate::log::{FileEntry, Granularity};
 use crate::store::Store;
@@ -74,9 +74,9 @@ impl Merge<'_> {
         let mut windows = 0u64;
         while let Some(batch) = rows.try_next().await.map_err(failed)? {
             let batch = self.conform(&batch)?;
-            after.add(&batch).map_err(|reason| self.broken(&reason))?;
+            after.add(&batch).map_err(|unfit| self.broken(&unfit))?;
             if table == Table::Windows {
-                windows += sum(&batch, "merged").map_err(|reason| self.broken(&reason))? as u64;
+                windows += sum(&batch, "merged").map_err(|unfit| self.broken(&unfit))? as u64;
             }
             let open = match writer.take() {
                 Some(open) => open,
@@ -136,7 +136,7 @@ impl Merge<'_> {
             });
         }
         if let (Some((at, _)), true) = (schema.column_with_name("error"), self.adds_up()) {
-            let counts = column(batch, "count").map_err(|reason| self.broken(&reason))?;
+            let counts = column(batch, "count").map_err(|unfit| self.broken(&unfit))?;
             let counts = counts.as_primitive::<Int64Type>();
             let variances = columns[at].as_primitive::<Float64Type>();
             let errors = variances.iter().zip(counts.iter()).map(|(variance, count)| {
@@ -164,7 +164,7 @@ impl Merge<'_> {
         }
     }
 
-    fn broken(&self, reason: &str) -> StoreError {
+    fn broken(&self, reason: &dyn fmt::Display) -> StoreError {
         let partition = &self.partition;
         let day = partition.day.map_or_else(String::new, |day| format!(", {day}"));
         StoreError::Tables {
@@ -172,7 +172,7 @@ impl Merge<'_> {
                 "compact {} of {} {}{day}",
                 partition.table, partition.service, partition.build
             ),
-            reason: reason.to_owned(),
+            reason: reason.to_string(),
         }
     }
 }
@@ -201,6 +201,7 @@ fn statement(table: Table, buckets: bool) -> String {
     let summed = |name: &str| format!("sum(\"{name}\") AS \"{name}\"");
     let all = |name: &str| format!("bool_and(\"{name}\") AS \"{name}\"");
     let most = |name: &str| format!("max(\"{name}\") AS \"{name}\"");
+    let least = |name: &str| format!("min(\"{name}\") AS \"{name}\"");
     let mut same = vec!["service", "build"];
     if !table.is_timeless() {
         same.push("day");
@@ -212,8 +213,9 @@ fn statement(table: Table, buckets: bool) -> String {
             let mut others: Vec<String> = ["merged", "path_ends", "lost", "cpu_ns"].map(summed).into();
             others.extend(["exact", "complete"].map(all));
             others.extend(["probe", "java", "command", "labels"].map(first));
-            others.push("min(\"started\") AS \"started\"".to_owned());
+            others.extend(["started", "claimed"].map(least));
             others.push(most("ended"));
+            others.push("bool_or(\"is_last\") AS \"is_last\"".to_owned());
             others
         }
         Table::Paths => {
@@ -326,10 +328,10 @@ impl PartitionStream for Source {
                 let external = |error: StoreError| DataFusionError::External(Box::new(error));
                 let bytes = store.read_file(&file).await.map_err(external)?;
                 let path = store.location(&file);
-                let damaged = move |reason: String| external(store.damaged(path.clone(), reason));
+                let damaged = move |reason: Unfit| external(store.damaged(path.clone(), reason));
                 let reader = read_all(bytes, file.table).map_err(&damaged)?;
                 let batches = reader.map(move |batch| {
-                    let batch = batch.map_err(|e| damaged(e.to_string()))?;
+                    let batch = batch.map_err(|e| damaged(e.into()))?;
                     let mut sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
                     sums.add(&batch).map_err(&damaged)?;
                     let columns = batch
@@ -371,7 +373,7 @@ impl Sums {
         Sums(columns.iter().map(|&name| (name, 0)).collect())
     }
 
-    fn add(&mut self, batch: &RecordBatch) -> Result<(), String> {
+    fn add(&mut self, batch: &RecordBatch) -> Result<(), Unfit> {
         for (name, total) in &mut self.0 {
             *total += sum(batch, name)?;
         }
@@ -386,23 +388,21 @@ impl fmt::Display for Sums {
     }
 }
 
-fn column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b ArrayRef, String> {
-    batch
-        .column_by_name(name)
-        .ok_or_else(|| format!("it has no column '{name}'"))
+fn column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b ArrayRef, Unfit> {
+    batch.column_by_name(name).ok_or_else(|| Unfit::no_column(name))
 }
 
 /// The sum of a column of numbers, which are all at least 0.
-fn sum(batch: &RecordBatch, name: &str) -> Result<i128, String> {
+fn sum(batch: &RecordBatch, name: &str) -> Result<i128, Unfit> {
     let column = column(batch, name)?;
     if *column.data_type() != DataType::Int64 {
-        return Err(format!("the column '{name}' has no numbers"));
+        return Err(Unfit::NoNumbers(name.to_owned()));
     }
     let numbers = column.as_primitive::<Int64Type>();
     let mut sum = 0i128;
     for number in numbers.iter().flatten() {
         if number < 0 {
-            return Err(format!("the sum of '{name}' does not fit into 63 bits"));
+            return Err(Unfit::Overflow(name.to_owned()));
         }
         sum += i128::from(number);
     }

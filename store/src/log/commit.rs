@@ -38,21 +38,26 @@ impl Display for Day {
     }
 }
 
-impl FromStr for Day {
-    type Err = String;
+/// A text is no day.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no day, such as 2026-11-25")]
+pub struct NoDay(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let date =
-            NaiveDate::from_str(text).map_err(|_| format!("'{text}' is no day, such as 2026-11-25"))?;
+impl FromStr for Day {
+    type Err = NoDay;
+
+    fn from_str(text: &str) -> Result<Self, NoDay> {
+        let wrong = || NoDay(text.to_owned());
+        let date = NaiveDate::from_str(text).map_err(|_| wrong())?;
         let days = date.signed_duration_since(NaiveDate::default()).num_days();
-        i32::try_from(days).map(Day).map_err(|e| e.to_string())
+        i32::try_from(days).map(Day).map_err(|_| wrong())
     }
 }
 
 impl TryFrom<String> for Day {
-    type Error = String;
+    type Error = NoDay;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, NoDay> {
         text.parse()
     }
 }

@@ -14,9 +14,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-pub use commit::{Commit, Day, FileEntry, Granularity, What};
-pub use ranges::{Ranges, Windows};
-pub use state::State;
+pub use commit::{Commit, Day, FileEntry, Granularity, NoDay, What};
+pub use ranges::{OutOfOrder, Ranges, Windows};
+pub use state::{Misfit, State};
 
 /// The newest version of the store's own files, and the one that is written.
 pub const FORMAT_VERSION: u64 = 1;
@@ -142,13 +142,29 @@ pub(crate) fn of_text<T: DeserializeOwned>(format: &str, text: &[u8]) -> Result<
 
 /// As 64 hexadecimal digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::with_capacity(64), |mut text, byte| {
+    let mut hasher = Hasher::default();
+    hasher.add(bytes);
+    hasher.finish()
+}
+
+/// The SHA-256 of bytes that come in parts.
+#[derive(Default)]
+pub(crate) struct Hasher(Sha256);
+
+impl Hasher {
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// As 64 hexadecimal digits.
+    pub fn finish(self) -> String {
+        use std::fmt::Write;
+        let hash = self.0.finalize();
+        hash.iter().fold(String::with_capacity(64), |mut text, byte| {
             let _ = write!(text, "{byte:02x}");
             text
         })
+    }
 }
 
 #[cfg(test)]

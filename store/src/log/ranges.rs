@@ -61,6 +61,15 @@ impl Ranges {
         &self.0
     }
 
+    /// First and last number of what is missing from 1 up to the greatest one.
+    pub fn gaps(&self) -> impl Iterator<Item = (u64, u64)> {
+        let ends = std::iter::once(0).chain(self.0.iter().map(|&(_, to)| to));
+        let between = ends
+            .zip(&self.0)
+            .map(|(end, &(from, _))| (end.saturating_add(1), from.saturating_sub(1)));
+        between.filter(|(from, to)| from <= to)
+    }
+
     /// How many numbers.
     pub fn len(&self) -> u64 {
         self.0.iter().fold(0, |sum, (from, to)| {
@@ -90,15 +99,20 @@ impl Ranges {
     }
 }
 
-impl TryFrom<Vec<(u64, u64)>> for Ranges {
-    type Error = String;
+/// Ranges overlap, touch, or are not in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("ranges of windows are not in order")]
+pub struct OutOfOrder;
 
-    fn try_from(ranges: Vec<(u64, u64)>) -> Result<Self, String> {
+impl TryFrom<Vec<(u64, u64)>> for Ranges {
+    type Error = OutOfOrder;
+
+    fn try_from(ranges: Vec<(u64, u64)>) -> Result<Self, OutOfOrder> {
         let upright = ranges.iter().all(|(from, to)| from <= to);
         if upright && ranges.is_sorted_by(|a, b| a.1 < b.0) {
             Ok(Ranges(ranges))
         } else {
-            Err("ranges of windows are not in order".to_owned())
+            Err(OutOfOrder)
         }
     }
 }
@@ -191,6 +205,9 @@ mod tests {
             one.add(&other);
             set.extend(others);
             prop_assert_eq!(one.len(), set.len() as u64);
+            let gaps: Vec<u64> = one.gaps().flat_map(|(from, to)| from..=to).collect();
+            let most = set.last().copied().unwrap_or(0);
+            prop_assert_eq!(gaps, (1..most).filter(|number| !set.contains(number)).collect::<Vec<_>>());
             prop_assert!((0..70).all(|number| one.contains(number) == set.contains(&number)));
             let text = serde_json::to_string(&one).unwrap();
             prop_assert_eq!(serde_json::from_str::<Ranges>(&text).unwrap(), one);

@@ -18,6 +18,25 @@ pub struct State {
     removed: BTreeMap<String, u64>,
 }
 
+/// Why a commit does not fit the state before it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misfit {
+    /// A number is missing.
+    #[error("commit {found} comes after commit {after}")]
+    Number {
+        /// The commit's own.
+        found: u64,
+        /// That of the commit before it.
+        after: u64,
+    },
+    /// A file is removed that is not there.
+    #[error("it removes {0}, which is not there")]
+    NotThere(String),
+    /// A file is added twice.
+    #[error("it adds {0}, which is there already")]
+    ThereAlready(String),
+}
+
 impl State {
     /// Number of the last commit; 0: there is none yet.
     pub fn version(&self) -> u64 {
@@ -67,25 +86,25 @@ impl State {
     /// The state after one more commit.
     ///
     /// # Errors
-    /// As text, if the commit does not fit.
-    pub(crate) fn apply(&mut self, commit: &Commit) -> Result<(), String> {
+    /// If the commit does not fit.
+    pub(crate) fn apply(&mut self, commit: &Commit) -> Result<(), Misfit> {
         if Some(commit.version) != self.version.checked_add(1) {
-            return Err(format!(
-                "commit {} comes after commit {}",
-                commit.version, self.version
-            ));
+            return Err(Misfit::Number {
+                found: commit.version,
+                after: self.version,
+            });
         }
         for path in &commit.removed {
             let found = self.files.values_mut().any(|files| files.remove(path).is_some());
             if !found {
-                return Err(format!("it removes {path}, which is not there"));
+                return Err(Misfit::NotThere(path.clone()));
             }
             self.removed.insert(path.clone(), commit.at_ms);
         }
         for file in &commit.added {
             let files = self.files.entry(file.table).or_default();
             if files.insert(file.path.clone(), file.clone()).is_some() {
-                return Err(format!("it adds {}, which is there already", file.path));
+                return Err(Misfit::ThereAlready(file.path.clone()));
             }
         }
         self.windows.add(&commit.windows);

@@ -110,7 +110,8 @@ pub async fn page(engine: &Engine, options: &PageOptions) -> Result<String, Quer
     };
     let mut hot_days = Query::parse("hot-days", HOT_DAYS)?;
     for param in hot_days.params.iter_mut().filter(|param| param.name == "top") {
-        param.default = i64::try_from(options.top).ok().map(crate::query::Default::Number);
+        let methods = i64::try_from(options.top).unwrap_or(i64::MAX);
+        param.default = Some(crate::query::Default::Number(methods));
     }
     let answers = Answers {
         builds: ask(Query::parse("builds", BUILDS)?).await?,
@@ -266,8 +267,8 @@ fn sections(answers: &Answers, options: &PageOptions) -> Markup {
         }
         section #never-taken {
             h2 { "Branches that no JVM takes" }
-            p.note { "In methods that ran, in the newest build. " em { "Never" } ": all windows since are complete. " em { "Not seen" } ": something was lost, or \
-                only estimated. Either way it is said of JVMs that sent windows." }
+            p.note { "In methods that ran, in the newest build. " em { "Never" } ": all windows since are there and complete. " em { "Not seen" } ": something was \
+                lost, or only estimated. " em { "Not known" } ": windows did not come in, or recordings have no last window. It is said of JVMs that sent windows." }
             (table(&answers.never_taken, &["certain", "method", "way", "method_paths"], &ending("never-taken")))
         }
         section #never-ran {
@@ -346,7 +347,7 @@ fn coverage(answer: &Answer, top: usize) -> Markup {
                 th scope="col" data-type="text" { "Class" } th scope="col" data-type="text" { "Service" } th scope="col" { "Ways out of branches" } th scope="col" { "Methods" }
             } }
             tbody { @for row in answer.rows.iter().take(top) { tr {
-                @let class = trodden_report::dotted(answer.get(row, "class").text().unwrap_or_default());
+                @let class = answer.class(row);
                 td data-value=(class) { code { (class) } }
                 td data-value=(answer.get(row, "service").plain()) { (answer.get(row, "service").plain()) }
                 (two(row, "ways_taken", "ways")) (two(row, "methods_run", "methods"))

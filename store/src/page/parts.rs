@@ -15,6 +15,7 @@ pub(super) struct Ending {
 /// Columns of an answer; `method` and `way` are combined from several.
 pub(super) fn table(answer: &Answer, columns: &[&str], ending: &Ending) -> Markup {
     html! {
+        @for note in answer.notes() { p.note { (note) "." } }
         @if answer.rows.is_empty() { p { "None." } } @else {
             div.scroll { table.sortable {
                 thead { tr { @for column in columns { (head(column)) } } }
@@ -71,14 +72,7 @@ fn cell(answer: &Answer, row: &[Value], column: &str) -> Markup {
         "method" => text(&answer.method(row), true),
         "way" => text(&answer.way(row), true),
         "text" => text(&path(value), false),
-        "certain" => text(
-            if *value == Value::Flag(true) {
-                "never"
-            } else {
-                "not seen"
-            },
-            false,
-        ),
+        "certain" => text(answer.certainty(row), false),
         "old_share" | "new_share" | "share" | "others_share" => share(value, ""),
         "moved" => share(value, "+"),
         "distance" | "others" => html! {

@@ -30,6 +30,8 @@ pub enum Value {
     Day(Day),
     /// Milliseconds since 1970-01-01 UTC.
     Time(i64),
+    /// Texts by name: labels.
+    Map(Vec<(String, Option<String>)>),
 }
 
 /// All rows of an answer.
@@ -45,6 +47,8 @@ pub struct Answer {
     pub columns: Vec<String>,
     /// Rows, each as long as `columns`.
     pub rows: Vec<Vec<Value>>,
+    /// Why no row can be there, if no window is there that was asked about.
+    pub nothing_there: Option<String>,
 }
 
 impl Answer {
@@ -77,6 +81,7 @@ impl Answer {
                 .collect(),
             columns,
             rows,
+            nothing_there: None,
         })
     }
 
@@ -139,6 +144,13 @@ impl Value {
             Value::Flag(flag) => flag.to_string(),
             Value::Day(day) => day.to_string(),
             Value::Time(ms) => time(*ms),
+            // As the agent's option and a window's facts have them.
+            Value::Map(pairs) => {
+                let pair = |(key, value): &(String, Option<String>)| {
+                    format!("{key}:{}", value.as_deref().unwrap_or_default())
+                };
+                pairs.iter().map(pair).collect::<Vec<_>>().join("+")
+            }
         }
     }
 
@@ -147,6 +159,13 @@ impl Value {
             Value::Null => "null".to_owned(),
             Value::Float(number) if !number.is_finite() => "null".to_owned(),
             Value::Number(_) | Value::Float(_) | Value::Flag(_) => self.plain(),
+            Value::Map(pairs) => {
+                let pair = |(key, value): &(String, Option<String>)| {
+                    let value = value.as_deref().map_or_else(|| "null".to_owned(), quoted);
+                    format!("{}: {value}", quoted(key))
+                };
+                format!("{{{}}}", list(pairs.iter().map(pair)))
+            }
             _ => quoted(&self.plain()),
         }
     }
@@ -212,6 +231,12 @@ fn csv_cell(text: &str) -> String {
     }
 }
 
+/// Keys and values of the map are texts.
+fn is_of_texts(map: &dyn Array) -> bool {
+    let map = map.as_map();
+    map.keys().data_type().is_string() && map.values().data_type().is_string()
+}
+
 fn values(column: &dyn Array) -> Result<Vec<Value>, QueryError> {
     let to = |kind: &DataType| cast(column, kind).map_err(|e| QueryError::Failed(e.to_string()));
     let all = |value: &dyn Fn(usize) -> Value| {
@@ -248,6 +273,20 @@ fn values(column: &dyn Array) -> Result<Vec<Value>, QueryError> {
             all(&|at| Value::Float(numbers.as_primitive::<Float64Type>().value(at)))
         }
         DataType::Null => all(&|_| Value::Null),
+        DataType::Map(..) if is_of_texts(column) => {
+            let maps = column.as_map();
+            let texts = |column: &dyn Array| {
+                cast(column, &DataType::Utf8).map_err(|e| QueryError::Failed(e.to_string()))
+            };
+            let (keys, values) = (texts(maps.keys())?, texts(maps.values())?);
+            let (keys, values) = (keys.as_string::<i32>(), values.as_string::<i32>());
+            let offsets = maps.value_offsets();
+            let value = |at: usize| (!values.is_null(at)).then(|| values.value(at).to_owned());
+            all(&|row| {
+                let entries = offsets[row] as usize..offsets[row + 1] as usize;
+                Value::Map(entries.map(|at| (keys.value(at).to_owned(), value(at))).collect())
+            })
+        }
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Dictionary(..) => {
             let texts = to(&DataType::Utf8)?;
             all(&|at| Value::Text(texts.as_string::<i32>().value(at).to_owned()))
@@ -276,7 +315,15 @@ mod tests {
                 vec![Value::Text("x, \"y\"".to_owned()), Value::Float(0.00001)],
                 vec![Value::Null, Value::Float(-0.0)],
                 vec![Value::Time(1), Value::Float(1e21)],
+                vec![
+                    Value::Map(vec![
+                        ("region".to_owned(), Some("eu".to_owned())),
+                        ("zone".to_owned(), None),
+                    ]),
+                    Value::Null,
+                ],
             ],
+            nothing_there: None,
         }
     }
 
@@ -288,6 +335,8 @@ mod tests {
         assert_eq!(json["rows"][1]["a"], serde_json::Value::Null);
         assert_eq!(json["rows"][2]["b"], 1e21);
         assert_eq!(json["params"]["since"], "2026-11-25");
+        assert_eq!(json["rows"][3]["a"]["region"], "eu");
+        assert_eq!(json["rows"][3]["a"]["zone"], serde_json::Value::Null);
     }
 
     #[test]
@@ -296,5 +345,6 @@ mod tests {
         let lines: Vec<&str> = csv.split("\r\n").collect();
         assert_eq!(lines[..3], ["a,b", "\"x, \"\"y\"\"\",0.00001", ",0.0"]);
         assert_eq!(lines[3], "1970-01-01T00:00:00.001Z,1000000000000000000000.0");
+        assert_eq!(lines[4], "region:eu+zone:,");
     }
 }

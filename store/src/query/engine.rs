@@ -17,9 +17,11 @@ use datafusion::physical_plan::{ExecutionPlan, collect};
 use datafusion::prelude::{SessionConfig, SessionContext};
 
 use super::answer::Answer;
+use super::checked::{Opener, Sound};
 use super::error::QueryError;
-use super::files::{DataFile, Files};
+use super::files::{DataFile, Files, Gap};
 use super::head::Query;
+use super::notes::nothing_there;
 use super::once::Steps;
 use super::params::{Given, Param, Params};
 use super::scan::Scan;
@@ -79,12 +81,17 @@ enum Thrift {
 pub struct Engine {
     files: Files,
     limits: Limits,
+    sound: Arc<Sound>,
 }
 
 impl Engine {
     /// One over these files.
     pub fn new(files: Files, limits: Limits) -> Self {
-        Engine { files, limits }
+        Engine {
+            files,
+            limits,
+            sound: Arc::default(),
+        }
     }
 
     /// The files.
@@ -110,7 +117,7 @@ impl Engine {
         };
         let chosen: Vec<&DataFile> = self.files.files.iter().filter(chosen).collect();
         let steps = Steps::of(&query.sql, &query.once)?;
-        let mut tables = tables(&params, &chosen)?;
+        let mut tables = self.tables(&params, &chosen)?;
         let mut spilled = 0;
         for (name, sql) in &steps.first {
             let (plan, batches) = self.step(sql, &tables, &mut spilled).await?;
@@ -129,7 +136,8 @@ impl Engine {
         let of_tables = || self.files.files.iter().filter(|file| named.contains(&file.table));
         spent.files_of_tables = of_tables().count();
         spent.files = chosen.iter().filter(|file| named.contains(&file.table)).count();
-        let answer = Answer::new(&query, &params, &plan.schema(), &batches)?;
+        let mut answer = Answer::new(&query, &params, &plan.schema(), &batches)?;
+        answer.nothing_there = nothing_there(&self.files, &query, &params);
         spent.time = began.elapsed();
         Ok((answer, spent))
     }
@@ -175,6 +183,23 @@ impl Engine {
         Ok((plan, batches))
     }
 
+    /// The tables that a question can name: the store's, of files that were chosen, `gaps` and `params`.
+    fn tables(&self, params: &Params, chosen: &[&DataFile]) -> Result<Tables, DataFusionError> {
+        let of = |table: Table| -> (String, Arc<dyn TableProvider>) {
+            let files = chosen.iter().filter(|file| file.table == table);
+            let files: Vec<DataFile> = files.map(|&file| file.clone()).collect();
+            let opener = Opener::new(&self.files, &files, &self.sound);
+            (
+                table.name().to_owned(),
+                Arc::new(Scan::new(table, url(), files, opener)),
+            )
+        };
+        let mut tables: Tables = Table::ALL.into_iter().map(of).collect();
+        tables.push(("gaps".to_owned(), Arc::new(gaps(&self.files.gaps)?)));
+        tables.push(("params".to_owned(), Arc::new(row(params)?)));
+        Ok(tables)
+    }
+
     fn session(&self, thrift: Thrift) -> Result<SessionContext, DataFusionError> {
         let top = const { NonZeroUsize::new(3).unwrap() };
         let memory = self.limits.memory;
@@ -214,16 +239,28 @@ fn url() -> ObjectStoreUrl {
     ObjectStoreUrl::parse(URL).expect("a URL without a path")
 }
 
-/// The tables that a question can name: the store's, of files that were chosen, and `params`.
-fn tables(params: &Params, chosen: &[&DataFile]) -> Result<Tables, DataFusionError> {
-    let of = |table: Table| -> (String, Arc<dyn TableProvider>) {
-        let files = chosen.iter().filter(|file| file.table == table);
-        let scan = Scan::new(table, url(), files.map(|&file| file.clone()).collect());
-        (table.name().to_owned(), Arc::new(scan))
+/// The view `gaps`: windows that did not come in, by the log.
+fn gaps(gaps: &[Gap]) -> Result<MemTable, DataFusionError> {
+    let numbers = |number: fn(&Gap) -> u64| {
+        let signed = gaps
+            .iter()
+            .map(|gap| i64::try_from(number(gap)).unwrap_or(i64::MAX));
+        Arc::new(Int64Array::from_iter_values(signed))
     };
-    let mut tables: Tables = Table::ALL.into_iter().map(of).collect();
-    tables.push(("params".to_owned(), Arc::new(row(params)?)));
-    Ok(tables)
+    let field = |name: &str, kind: DataType| Field::new(name, kind, false);
+    let schema = Arc::new(Schema::new(vec![
+        field("jvm", DataType::Utf8),
+        field("from_window", DataType::Int64),
+        field("to_window", DataType::Int64),
+    ]));
+    let jvms = StringArray::from_iter_values(gaps.iter().map(|gap| gap.jvm.as_str()));
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(jvms),
+        numbers(|gap| gap.from_window),
+        numbers(|gap| gap.to_window),
+    ];
+    let batch = RecordBatch::try_new(schema.clone(), columns)?;
+    MemTable::try_new(schema, vec![vec![batch]])
 }
 
 /// The view `params`: one row.

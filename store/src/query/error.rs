@@ -1,7 +1,10 @@
 //! Errors of a question.
 
+use std::error::Error;
+
 use datafusion::error::DataFusionError;
 
+use crate::error::StoreError;
 use crate::tables::Table;
 
 /// Why there is no answer.
@@ -27,6 +30,9 @@ impl QueryError {
 
 impl From<DataFusionError> for QueryError {
     fn from(error: DataFusionError) -> Self {
+        if let Some(own) = own(&error) {
+            return QueryError::Failed(own.to_string());
+        }
         let root = error.find_root();
         match root {
             // Near names of columns are in the message; of tables they are not.
@@ -45,6 +51,18 @@ impl From<DataFusionError> for QueryError {
     }
 }
 
+/// The store's own error, if one is behind it.
+fn own(error: &DataFusionError) -> Option<&StoreError> {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(own) = error.downcast_ref() {
+            return Some(own);
+        }
+        cause = error.source();
+    }
+    None
+}
+
 fn with_near_tables(what: &str) -> String {
     let Some(name) = what
         .strip_prefix("table 'datafusion.public.")
@@ -56,7 +74,7 @@ fn with_near_tables(what: &str) -> String {
     let near = nearest(name.0, names()).map_or(String::new(), |near| format!(". Did you mean '{near}'?"));
     let all: Vec<&str> = names().collect();
     format!(
-        "there is no table '{}'{near}\nThere are {}, and params.",
+        "there is no table '{}'{near}\nThere are {}, gaps and params.",
         name.0,
         all.join(", ")
     )

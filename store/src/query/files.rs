@@ -21,6 +21,8 @@ pub struct DataFile {
     pub size: u64,
     /// How many rows it has.
     pub rows: u64,
+    /// SHA-256 of its bytes, as 64 hexadecimal digits.
+    pub sha256: String,
     /// The service of all of its rows.
     pub service: String,
     /// The build of all of its rows.
@@ -29,13 +31,30 @@ pub struct DataFile {
     pub day: Option<Day>,
 }
 
+/// Windows of a recording that did not come in, although a later one did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The recording.
+    pub jvm: String,
+    /// The first number.
+    pub from_window: u64,
+    /// The last number.
+    pub to_window: u64,
+}
+
 /// The files of a store at one time, and where to read them.
 #[derive(Clone)]
 pub struct Files {
     /// Reads [`DataFile::path`].
     pub store: Arc<dyn ObjectStore>,
+    /// The store's name, for messages.
+    pub place: String,
     /// All of them.
     pub files: Vec<DataFile>,
+    /// Windows that are missing, by the log.
+    pub gaps: Vec<Gap>,
+    /// The day of the last commit.
+    pub committed: Day,
 }
 
 impl Files {
@@ -46,19 +65,36 @@ impl Files {
             path: store.location(file),
             size: file.bytes,
             rows: file.rows,
+            sha256: file.sha256.clone(),
             service: file.service.clone(),
             build: file.build.clone(),
             day: file.day,
         };
+        let gaps = state.windows().iter().flat_map(|(jvm, windows)| {
+            windows.gaps().map(|(from_window, to_window)| Gap {
+                jvm: jvm.to_owned(),
+                from_window,
+                to_window,
+            })
+        });
         Files {
             store: store.objects(),
+            place: store.place().text().to_owned(),
             files: state.all_files().map(file).collect(),
+            gaps: gaps.collect(),
+            committed: Day::of_ms(i64::try_from(state.at_ms()).unwrap_or(i64::MAX)),
         }
     }
 
-    /// The newest day of which there is anything.
+    /// The newest day of which there is anything; days after the one that follows the last commit only if
+    /// there is nothing else, as clocks that were wrong say so.
     pub fn newest(&self) -> Option<Day> {
-        self.files.iter().filter_map(|file| file.day).max()
+        let days = || self.files.iter().filter_map(|file| file.day);
+        let latest = self.committed.0.saturating_add(1);
+        days()
+            .filter(|day| day.0 <= latest)
+            .max()
+            .or_else(|| days().max())
     }
 
     /// Builds of all services, without their services, each once.

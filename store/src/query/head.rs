@@ -17,7 +17,7 @@
 
 use super::error::QueryError;
 use crate::log::Day;
-use crate::tables::Table;
+use crate::tables::{NoTable, Table};
 
 /// A question.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,6 +88,33 @@ pub struct Reach {
     pub to: Option<String>,
 }
 
+/// Why a declaration, or a parameter's value, makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum HeadError {
+    #[error("a parameter is declared as 'param NAME TYPE default VALUE: MEANING'")]
+    Param,
+    #[error("type '{0}': it has to be DATE, TEXT, BIGINT or DOUBLE")]
+    Type(String),
+    #[error("'{0}': it has to be 'default VALUE'")]
+    Default(String),
+    #[error("a text needs single quotes, unlike {0}")]
+    Unquoted(String),
+    #[error("'{0}' is no whole number")]
+    NoWholeNumber(String),
+    #[error("'{0}' is no number")]
+    NoNumber(String),
+    #[error("'{0}' is no day: give 2026-11-25, newest, or 30d for that number of days before the newest")]
+    NoDay(String),
+    #[error("days are declared as 'days TABLE from PARAM to PARAM'")]
+    Days,
+    #[error(transparent)]
+    Table(#[from] NoTable),
+    #[error("table '{0}' has no days")]
+    Timeless(Table),
+    #[error("no parameter '{0}' with a DATE was declared above")]
+    Undeclared(String),
+}
+
 impl Query {
     /// Reads the head of a question.
     ///
@@ -104,7 +131,7 @@ impl Query {
         };
         let comments = sql.lines().map_while(|line| line.strip_prefix("--"));
         for (index, line) in comments.map(str::trim).enumerate() {
-            let wrong = |what: String| QueryError::Asked(format!("{name}: line {}: {what}", index + 1));
+            let wrong = |what: HeadError| QueryError::Asked(format!("{name}: line {}: {what}", index + 1));
             if let Some(rest) = line.strip_prefix("param ") {
                 query.params.push(declared(rest).map_err(wrong)?);
             } else if let Some(rest) = line.strip_prefix("days ") {
@@ -115,9 +142,7 @@ impl Query {
                         .iter()
                         .any(|param| param.name == *day && param.kind == ParamKind::Date);
                     if !known {
-                        return Err(wrong(format!(
-                            "no parameter '{day}' with a DATE was declared above"
-                        )));
+                        return Err(wrong(HeadError::Undeclared(day.clone())));
                     }
                 }
                 query.reaches.push(reach);
@@ -134,27 +159,23 @@ impl Query {
 }
 
 /// `since DATE default newest-30d: first day that counts`
-fn declared(text: &str) -> Result<Declared, String> {
+fn declared(text: &str) -> Result<Declared, HeadError> {
     let (spec, about) = text.split_once(": ").unwrap_or((text, ""));
     let mut words = spec.splitn(4, ' ');
     let (Some(name), Some(kind)) = (words.next(), words.next()) else {
-        return Err("a parameter is declared as 'param NAME TYPE default VALUE: MEANING'".to_owned());
+        return Err(HeadError::Param);
     };
     let kind = match kind {
         "DATE" => ParamKind::Date,
         "TEXT" => ParamKind::Text,
         "BIGINT" => ParamKind::Number,
         "DOUBLE" => ParamKind::Share,
-        other => {
-            return Err(format!(
-                "type '{other}': it has to be DATE, TEXT, BIGINT or DOUBLE"
-            ));
-        }
+        other => return Err(HeadError::Type(other.to_owned())),
     };
     let default = match (words.next(), words.next()) {
         (None, _) => None,
         (Some("default"), Some(value)) => Some(default(kind, value)?),
-        (Some(other), _) => return Err(format!("'{other}': it has to be 'default VALUE'")),
+        (Some(other), _) => return Err(HeadError::Default(other.to_owned())),
     };
     Ok(Declared {
         name: name.to_owned(),
@@ -164,27 +185,27 @@ fn declared(text: &str) -> Result<Declared, String> {
     })
 }
 
-fn default(kind: ParamKind, text: &str) -> Result<Default, String> {
+fn default(kind: ParamKind, text: &str) -> Result<Default, HeadError> {
     match kind {
         ParamKind::Text => match text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
             Some(inner) => Ok(Default::Text(inner.to_owned())),
-            None => Err(format!("a text needs single quotes, unlike {text}")),
+            None => Err(HeadError::Unquoted(text.to_owned())),
         },
         kind => value(kind, text),
     }
 }
 
 /// A value as people give it.
-pub(super) fn value(kind: ParamKind, text: &str) -> Result<Default, String> {
+pub(super) fn value(kind: ParamKind, text: &str) -> Result<Default, HeadError> {
     match kind {
         ParamKind::Text => Ok(Default::Text(text.to_owned())),
         ParamKind::Number => text
             .parse()
             .map(Default::Number)
-            .map_err(|_| format!("'{text}' is no whole number")),
+            .map_err(|_| HeadError::NoWholeNumber(text.to_owned())),
         ParamKind::Share => match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(Default::Share(number)),
-            _ => Err(format!("'{text}' is no number")),
+            _ => Err(HeadError::NoNumber(text.to_owned())),
         },
         ParamKind::Date => match text {
             "newest" => Ok(Default::Newest(0)),
@@ -192,9 +213,10 @@ pub(super) fn value(kind: ParamKind, text: &str) -> Result<Default, String> {
                 let days = text.strip_prefix("newest-").unwrap_or(text).strip_suffix('d');
                 match days.and_then(|days| days.parse().ok()) {
                     Some(days) => Ok(Default::Newest(days)),
-                    None => text.parse().map(Default::Day).map_err(|_: String| {
-                        format!("'{text}' is no day: give 2026-11-25, newest, or 30d for that number of days before the newest")
-                    }),
+                    None => {
+                        let day = text.parse().map(Default::Day);
+                        day.map_err(|_| HeadError::NoDay(text.to_owned()))
+                    }
                 }
             }
         },
@@ -202,16 +224,16 @@ pub(super) fn value(kind: ParamKind, text: &str) -> Result<Default, String> {
 }
 
 /// `method_days from since to day`
-fn reach(text: &str) -> Result<Reach, String> {
+fn reach(text: &str) -> Result<Reach, HeadError> {
     let words: Vec<&str> = text.split(' ').collect();
     let (table, from, to) = match *words {
         [table, "from", from] => (table, from, None),
         [table, "from", from, "to", to] => (table, from, Some(to.to_owned())),
-        _ => return Err("days are declared as 'days TABLE from PARAM to PARAM'".to_owned()),
+        _ => return Err(HeadError::Days),
     };
     let table: Table = table.parse()?;
     if table.is_timeless() {
-        return Err(format!("table '{table}' has no days"));
+        return Err(HeadError::Timeless(table));
     }
     Ok(Reach {
         table,

@@ -7,10 +7,12 @@
 //! which both sides read (see `docs/fleet/queries.md`).
 
 mod answer;
+mod checked;
 mod engine;
 mod error;
 mod files;
 mod head;
+mod notes;
 mod once;
 mod params;
 mod ready;
@@ -20,7 +22,7 @@ mod text;
 pub use answer::{Answer, Value};
 pub use engine::{Engine, Limits, Spent};
 pub use error::QueryError;
-pub use files::{DataFile, Files};
+pub use files::{DataFile, Files, Gap};
 pub use head::{Declared, Default, ParamKind, Query, Reach};
 pub use params::{Given, Params};
 pub use ready::{READY, ready};

@@ -1,6 +1,7 @@
 //! Parameters of a question: what was given, what is the default, and which files that leaves.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use super::error::{QueryError, nearest};
 use super::files::{DataFile, Files};
@@ -55,9 +56,10 @@ impl Params {
         for param in &query.params {
             let given = match given.get(&param.name) {
                 Some(text) => {
-                    let wrong = |what| QueryError::Asked(format!("parameter {}: {what}", param.name));
-                    known(&param.name, text, files).map_err(wrong)?;
-                    Some(value(param.kind, text).map_err(wrong)?)
+                    let wrong =
+                        |what: &dyn Display| QueryError::Asked(format!("parameter {}: {what}", param.name));
+                    known(&param.name, text, files).map_err(|unknown| wrong(&unknown))?;
+                    Some(value(param.kind, text).map_err(|senseless| wrong(&senseless))?)
                 }
                 None => param.default.clone(),
             };
@@ -157,8 +159,19 @@ fn own(given: &Given) -> Vec<super::head::Declared> {
         .collect()
 }
 
+/// A service or build that nothing in the store has.
+#[derive(Debug, thiserror::Error)]
+#[error("nothing in the store has '{name}'{near} {there}")]
+struct Unknown {
+    name: String,
+    /// The name that may be meant.
+    near: String,
+    /// The names that there are.
+    there: String,
+}
+
 /// Names of services and builds are checked: a misspelt one would give an empty answer.
-fn known(param: &str, text: &str, files: &Files) -> Result<(), String> {
+fn known(param: &str, text: &str, files: &Files) -> Result<(), Unknown> {
     let names = match param {
         "service" => files.services(),
         "build" | "base" => files.builds(),
@@ -176,5 +189,9 @@ fn known(param: &str, text: &str, files: &Files) -> Result<(), String> {
     } else {
         format!("There are {}{more}.", few.join(", "))
     };
-    Err(format!("nothing in the store has '{text}'{near} {there}"))
+    Err(Unknown {
+        name: text.to_owned(),
+        near,
+        there,
+    })
 }

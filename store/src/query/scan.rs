@@ -16,6 +16,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
 use object_store::ObjectMeta;
 
+use super::checked::Opener;
 use super::files::DataFile;
 use crate::tables::{Table, dictionary};
 
@@ -28,12 +29,17 @@ pub(super) struct Scan {
     schema: SchemaRef,
     url: ObjectStoreUrl,
     files: Vec<DataFile>,
+    opener: Arc<Opener>,
 }
 
 impl Scan {
-    pub(super) fn new(table: Table, url: ObjectStoreUrl, files: Vec<DataFile>) -> Self {
-        let schema = in_engine(table);
-        Scan { schema, url, files }
+    pub(super) fn new(table: Table, url: ObjectStoreUrl, files: Vec<DataFile>, opener: Opener) -> Self {
+        Scan {
+            schema: in_engine(table),
+            url,
+            files,
+            opener: Arc::new(opener),
+        }
     }
 }
 
@@ -71,7 +77,10 @@ impl TableProvider for Scan {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let mut options = state.table_options().parquet.clone();
         options.global.metadata_size_hint = Some(FOOTER);
-        let source = ParquetSource::new(self.schema.clone()).with_table_parquet_options(options);
+        let opener: Arc<Opener> = Arc::clone(&self.opener);
+        let source = ParquetSource::new(self.schema.clone())
+            .with_table_parquet_options(options)
+            .with_parquet_file_reader_factory(opener);
         let lanes = state
             .config()
             .target_partitions()

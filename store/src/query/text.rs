@@ -24,6 +24,9 @@ impl Answer {
     pub fn text(&self, top: usize) -> String {
         let columns = self.shown(top);
         let mut out = self.title();
+        for note in self.notes() {
+            out += &format!("  {note}\n");
+        }
         if self.rows.is_empty() {
             out += "  nothing\n";
             return out;
@@ -60,22 +63,15 @@ impl Answer {
     pub fn markdown(&self, top: usize) -> String {
         let columns = self.shown(top);
         let mut out = format!("## {}\n", self.title().trim_end().replace('\n', "  \n"));
+        for note in self.notes() {
+            out += &format!("\n{}\n", escaped(&note));
+        }
         if self.rows.is_empty() {
             return out + "\nNothing.\n";
         }
         let line = |cell: &dyn Fn(&Column) -> String| {
             let cells: Vec<String> = columns.iter().map(cell).collect();
             format!("| {} |\n", cells.join(" | "))
-        };
-        let escaped = |cell: &str| {
-            let mut out = String::new();
-            for c in cell.chars() {
-                if matches!(c, '|' | '\\' | '<' | '*' | '_' | '`' | '[') {
-                    out.push('\\');
-                }
-                out.push(c);
-            }
-            out
         };
         out += "\n";
         out += &line(&|column| escaped(&column.title));
@@ -133,7 +129,7 @@ impl Answer {
         for name in &self.columns {
             let place = self.column(name);
             let column = |title: &str, right: bool, cell: &dyn Fn(&[Value]) -> String| Column {
-                title: title.replace('_', " "),
+                title: printable(&title.replace('_', " ")).into_owned(),
                 right,
                 cells: rows.iter().map(|row| elide(&cell(row))).collect(),
             };
@@ -141,9 +137,7 @@ impl Answer {
                 "class" if of_methods => last.push(column("method", false, &|row| self.method(row))),
                 "condition" if of_ways => last.push(column("way out", false, &|row| self.way(row))),
                 "line" if of_ways => {}
-                "class" => last.push(column("class", false, &|row| {
-                    dotted(self.get(row, "class").text().unwrap_or("–"))
-                })),
+                "class" => last.push(column("class", false, &|row| self.class(row))),
                 "method" | "outcome" if !of_methods || (name == "outcome" && !of_ways) => {
                     columns.push(column(name, false, &|row| self.plain(row, name)));
                 }
@@ -153,10 +147,9 @@ impl Answer {
                 "chain" => last.push(column("chain of calls", false, &|row| {
                     dotted(&self.plain(row, name))
                 })),
-                "certain" => columns.push(column("", false, &|row| match self.get(row, "certain") {
-                    Value::Flag(true) => "never".to_owned(),
-                    _ => "not seen".to_owned(),
-                })),
+                "certain" => columns.push(column("", false, &|row| self.certainty(row).to_owned())),
+                // Above the table, for all rows of a service.
+                "missing" | "unended" if has("certain") => {}
                 name if name.ends_with("_ns") => {
                     let title = name.trim_end_matches("_ns");
                     columns.push(column(title, true, &|row| match self.get(row, name).number() {
@@ -191,6 +184,22 @@ impl Answer {
         }
     }
 
+    /// How sure it is that something did not run.
+    pub(crate) fn certainty(&self, row: &[Value]) -> &'static str {
+        let some = |name: &str| self.get(row, name).number().is_some_and(|number| number > 0);
+        match self.get(row, "certain") {
+            Value::Flag(true) => "never",
+            _ if some("missing") || some("unended") => "not known",
+            _ => "not seen",
+        }
+    }
+
+    /// `shop.Shop`.
+    pub(crate) fn class(&self, row: &[Value]) -> String {
+        let class = self.get(row, "class").text().unwrap_or("–");
+        printable(&dotted(class)).into_owned()
+    }
+
     /// `shop.Shop.price(int)`.
     pub(crate) fn method(&self, row: &[Value]) -> String {
         let of = |name: &str| self.get(row, name).text().unwrap_or("–");
@@ -220,6 +229,18 @@ impl Answer {
         };
         printable(&(line + &way)).into_owned()
     }
+}
+
+/// A text as Markdown shows it.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if matches!(c, '|' | '\\' | '<' | '*' | '_' | '`' | '[') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
 }
 
 fn signed(number: i64) -> String {

@@ -28,18 +28,81 @@ pub(crate) struct About {
     pub window: u64,
     pub started_ms: i64,
     pub ended_ms: i64,
+    /// When it began by its own clock, if that is far off: then `started_ms` is when it was taken in.
+    pub claimed_ms: Option<i64>,
+    /// The last window of its recording.
+    pub is_last: bool,
     pub labels: Vec<(String, String)>,
+}
+
+/// No profile is older: 2020-01-01.
+const FIRST_MS: i64 = 1_577_836_800_000;
+/// No clock is right that is further ahead: a leap year.
+const MAX_AHEAD_MS: i64 = 366 * 86_400_000;
+
+/// A clock that says this is wrong, by the clock of the one that takes the window in.
+fn is_far(at_ms: i64, taken_ms: i64) -> bool {
+    at_ms < FIRST_MS || at_ms > taken_ms.saturating_add(MAX_AHEAD_MS)
 }
 
 const UNKNOWN: &str = "unknown";
 
+/// Facts of a profile that make no sense.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SenselessFact {
+    /// A number is none.
+    #[error("its fact '{fact}' is '{text}', no number")]
+    NoNumber {
+        /// Which fact.
+        fact: String,
+        /// Its value.
+        text: String,
+    },
+    /// The recording has no id.
+    #[error("its fact 'jvm_id' is '{0}', not 32 hexadecimal digits")]
+    Jvm(String),
+    /// The window has no number.
+    #[error("its fact 'window' is {0}; windows are counted from 1")]
+    Window(i64),
+    /// One of both facts is missing.
+    #[error("it has the fact '{there}' and no '{missing}'")]
+    Half {
+        /// The one that is there.
+        there: &'static str,
+        /// The one that is not.
+        missing: &'static str,
+    },
+    /// Its start is no time.
+    #[error("it began after the end of time")]
+    NoTime,
+    /// Readers of Parquet know no such time.
+    #[error("it is of the time {0}, after the year 9999")]
+    TooLate(i64),
+    /// A label has no key.
+    #[error("its fact 'labels' has '{0}', not KEY:VALUE")]
+    Label(String),
+    /// Two labels have one key.
+    #[error(transparent)]
+    TwoLabels(#[from] TwoLabels),
+}
+
+/// Two labels have one key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there are two labels '{0}'")]
+pub struct TwoLabels(String);
+
 impl About {
     /// The head of a profile. `hash`: SHA-256 of its file, in hexadecimal digits, which identifies the JVM if
-    /// the profile does not.
+    /// the profile does not. `taken_ms`: now.
     ///
     /// # Errors
-    /// As text, if its facts make no sense.
-    pub fn of(profile: &Profile, hash: &str, defaults: &Defaults) -> Result<About, String> {
+    /// If its facts make no sense.
+    pub fn of(
+        profile: &Profile,
+        hash: &str,
+        defaults: &Defaults,
+        taken_ms: i64,
+    ) -> Result<About, SenselessFact> {
         let run = &profile.run;
         let text = |name: &str| {
             run.facts
@@ -51,10 +114,13 @@ impl About {
             let Some(text) = text(name) else {
                 return Ok(None);
             };
-            let number = text.parse::<i64>().ok().filter(|&number| number >= 0);
-            number
-                .map(Some)
-                .ok_or_else(|| format!("its fact '{name}' is '{text}', no number"))
+            match text.parse::<i64>() {
+                Ok(number) if number >= 0 => Ok(Some(number)),
+                _ => Err(SenselessFact::NoNumber {
+                    fact: name.to_owned(),
+                    text,
+                }),
+            }
         };
         let own = |fact: &str, default: &Option<String>| text(fact).or_else(|| default.clone());
         let id = (text("jvm_id"), number("window")?);
@@ -64,36 +130,34 @@ impl About {
                     jvm.len() == 32 && jvm.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
                 match (digits, window) {
                     (true, 1..) => (jvm, window as u64),
-                    (false, _) => {
-                        return Err(format!("its fact 'jvm_id' is '{jvm}', not 32 hexadecimal digits"));
-                    }
-                    (true, _) => {
-                        return Err(format!(
-                            "its fact 'window' is {window}; windows are counted from 1"
-                        ));
-                    }
+                    (false, _) => return Err(SenselessFact::Jvm(jvm)),
+                    (true, _) => return Err(SenselessFact::Window(window)),
                 }
             }
             (None, None) => (hash.chars().take(32).collect(), 1),
-            (Some(_), None) => return Err("it has the fact 'jvm_id' and no 'window'".to_owned()),
-            (None, Some(_)) => return Err("it has the fact 'window' and no 'jvm_id'".to_owned()),
+            (Some(_), None) => return Err(half("jvm_id", "window")),
+            (None, Some(_)) => return Err(half("window", "jvm_id")),
         };
-        let started =
-            i64::try_from(run.started_ms).map_err(|_| "it began after the end of time".to_owned())?;
+        let started = i64::try_from(run.started_ms).map_err(|_| SenselessFact::NoTime)?;
         let lasted = (run.seconds.max(0.0) * 1000.0).min(1e15) as i64;
         let started_ms = number("window_started_ms")?.unwrap_or(started);
         let ended_ms = number("window_ended_ms")?.unwrap_or(started_ms.saturating_add(lasted));
         // What Parquet and its readers take for a time.
         const LAST: i64 = 253_402_300_799_999;
         if started_ms > LAST || ended_ms > LAST {
-            return Err(format!(
-                "it is of the time {}, after the year 9999",
-                started_ms.max(ended_ms)
-            ));
+            return Err(SenselessFact::TooLate(started_ms.max(ended_ms)));
         }
         let labels = match text("labels") {
             Some(text) => parse_labels(&text)?,
             None => defaults.labels.clone(),
+        };
+        // One wrong clock must not move the newest day, nor the order of builds. The clock may have been set
+        // while the window lasted: then its end is right.
+        let claimed_ms = is_far(started_ms, taken_ms).then_some(started_ms);
+        let started_ms = match claimed_ms {
+            None => started_ms,
+            Some(_) if is_far(ended_ms, taken_ms) => taken_ms,
+            Some(_) => ended_ms,
         };
         Ok(About {
             service: own("service", &defaults.service)
@@ -104,7 +168,13 @@ impl About {
             jvm,
             window,
             started_ms,
-            ended_ms: ended_ms.max(started_ms),
+            ended_ms: if is_far(ended_ms, taken_ms) {
+                started_ms
+            } else {
+                ended_ms.max(started_ms)
+            },
+            claimed_ms,
+            is_last: is_last(&run.facts),
             labels,
         })
     }
@@ -112,6 +182,10 @@ impl About {
     pub fn day(&self) -> Day {
         Day::of_ms(self.started_ms)
     }
+}
+
+fn half(there: &'static str, missing: &'static str) -> SenselessFact {
+    SenselessFact::Half { there, missing }
 }
 
 /// The main class, or the jar without its folder.
@@ -126,24 +200,24 @@ fn program(command: &str) -> Option<String> {
 }
 
 /// `region:eu+zone:a`.
-fn parse_labels(text: &str) -> Result<Vec<(String, String)>, String> {
+fn parse_labels(text: &str) -> Result<Vec<(String, String)>, SenselessFact> {
     let mut labels = Vec::new();
     for label in text.split('+') {
         let parts = label.split_once(':').filter(|(key, _)| !key.is_empty());
-        let (key, value) = parts.ok_or_else(|| format!("its fact 'labels' has '{label}', not KEY:VALUE"))?;
+        let (key, value) = parts.ok_or_else(|| SenselessFact::Label(label.to_owned()))?;
         labels.push((key.to_owned(), value.to_owned()));
     }
-    sort_labels(labels)
+    Ok(sort_labels(labels)?)
 }
 
 /// By ascending keys.
 ///
 /// # Errors
-/// As text, if there are two of one key.
-pub fn sort_labels(mut labels: Vec<(String, String)>) -> Result<Vec<(String, String)>, String> {
+/// If there are two of one key.
+pub fn sort_labels(mut labels: Vec<(String, String)>) -> Result<Vec<(String, String)>, TwoLabels> {
     labels.sort();
     match labels.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        Some(pair) => Err(format!("there are two labels '{}'", pair[0].0)),
+        Some(pair) => Err(TwoLabels(pair[0].0.clone())),
         None => Ok(labels),
     }
 }
@@ -155,13 +229,20 @@ pub(crate) fn counts_all_paths(facts: &Facts) -> bool {
     let unread = facts
         .get(facts::OPEN_FRAMES_UNREAD)
         .is_some_and(|count| count > 0);
-    let goes_on = facts.get(facts::WINDOW).is_some() && facts.get(facts::WINDOW_LAST).is_none();
-    is("cut_paths", "count") && (goes_on || (is("open_paths", "read") && !unread))
+    is("cut_paths", "count") && (!is_last(facts) || (is("open_paths", "read") && !unread))
+}
+
+/// No window of the recording comes after it. A profile that is no window is the only one.
+fn is_last(facts: &Facts) -> bool {
+    facts.get(facts::WINDOW).is_none() || facts.get(facts::WINDOW_LAST).is_some()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 2026-11-25
+    const NOW: i64 = 1_795_564_800_000;
 
     #[test]
     fn windows_that_count_all_paths() {
@@ -178,7 +259,7 @@ mod tests {
     fn profile(facts: &[(&str, &str)]) -> Profile {
         let mut profile = Profile::default();
         profile.run.command = "/opt/shop/shop.jar --port 80".to_owned();
-        profile.run.started_ms = 1_000;
+        profile.run.started_ms = NOW as u64 - 86_400_000;
         profile.run.seconds = 2.5;
         let facts = facts
             .iter()
@@ -197,14 +278,14 @@ mod tests {
             ("labels", "region:eu+zone:a:b"),
             ("jvm_id", jvm),
             ("window", "7"),
-            ("window_started_ms", "60000"),
-            ("window_ended_ms", "120000"),
+            ("window_started_ms", "1795500060000"),
+            ("window_ended_ms", "1795500120000"),
         ];
         let defaults = Defaults {
             service: Some("other".to_owned()),
             ..Defaults::default()
         };
-        let about = About::of(&profile(&facts), "ff", &defaults).unwrap();
+        let about = About::of(&profile(&facts), "ff", &defaults, NOW).unwrap();
         let label = |key: &str, value: &str| (key.to_owned(), value.to_owned());
         let expected = About {
             service: "shop".to_owned(),
@@ -212,8 +293,10 @@ mod tests {
             host: "h1".to_owned(),
             jvm: jvm.to_owned(),
             window: 7,
-            started_ms: 60_000,
-            ended_ms: 120_000,
+            started_ms: 1_795_500_060_000,
+            ended_ms: 1_795_500_120_000,
+            claimed_ms: None,
+            is_last: false,
             labels: vec![label("region", "eu"), label("zone", "a:b")],
         };
         assert_eq!(about, expected);
@@ -222,13 +305,35 @@ mod tests {
     #[test]
     fn other_profiles_take_what_there_is() {
         let hash = "a".repeat(64);
-        let about = About::of(&profile(&[]), &hash, &Defaults::default()).unwrap();
+        let about = About::of(&profile(&[]), &hash, &Defaults::default(), NOW).unwrap();
         assert_eq!(
             (&*about.service, &*about.build, &*about.host),
             ("shop.jar", "unknown", "unknown")
         );
         assert_eq!((about.jvm, about.window), ("a".repeat(32), 1));
-        assert_eq!((about.started_ms, about.ended_ms), (1_000, 3_500));
+        let started = NOW - 86_400_000;
+        assert_eq!((about.started_ms, about.ended_ms), (started, started + 2_500));
+        assert!(about.is_last && about.claimed_ms.is_none());
+    }
+
+    /// 2100, 1970, and a clock that was set right after the start.
+    #[test]
+    fn windows_of_wrong_clocks_count_on_the_day_that_they_came() {
+        let of = |started: &str, ended: &str| {
+            let facts = [("window_started_ms", started), ("window_ended_ms", ended)];
+            let about = About::of(&profile(&facts), "ff", &Defaults::default(), NOW).unwrap();
+            (about.claimed_ms, about.started_ms, about.ended_ms)
+        };
+        let right = (NOW - 60_000).to_string();
+        assert_eq!(
+            of("4102444800000", "4102444860000").0,
+            Some(4_102_444_800_000),
+            "2100"
+        );
+        assert_eq!(of("4102444800000", "4102444860000").1, NOW);
+        assert_eq!(of("1000", "61000"), (Some(1_000), NOW, NOW));
+        assert_eq!(of("1000", &right), (Some(1_000), NOW - 60_000, NOW - 60_000));
+        assert_eq!(of(&right, &right), (None, NOW - 60_000, NOW - 60_000));
     }
 
     #[test]
@@ -244,8 +349,8 @@ mod tests {
             (vec![("labels", "region")], "not KEY:VALUE"),
             (vec![("labels", "a:1+a:2")], "two labels 'a'"),
         ] {
-            let error = About::of(&profile(&facts), "ff", &Defaults::default()).unwrap_err();
-            assert!(error.contains(reason), "{error}");
+            let error = About::of(&profile(&facts), "ff", &Defaults::default(), NOW).unwrap_err();
+            assert!(error.to_string().contains(reason), "{error}");
         }
     }
 }

@@ -168,8 +168,10 @@ impl Scope<'_> {
                 numbers(rows.iter().map(|_| 1)),
                 timestamps(about().map(|about| about.started_ms)),
                 timestamps(about().map(|about| about.ended_ms)),
+                maybe_timestamps(about().map(|about| about.claimed_ms)),
                 flags(rows.iter().map(|row| row.exact)),
                 flags(rows.iter().map(|row| row.complete)),
+                flags(about().map(|about| about.is_last)),
                 names(rows.iter().map(|row| &*row.probe)),
                 names(rows.iter().map(|row| &*row.java)),
                 names(rows.iter().map(|row| &*row.command)),
@@ -407,7 +409,11 @@ fn floats(numbers: impl Iterator<Item = Option<f64>>) -> ArrayRef {
 }
 
 fn timestamps(times: impl Iterator<Item = i64>) -> ArrayRef {
-    Arc::new(TimestampMillisecondArray::from_iter_values(times).with_timezone("UTC"))
+    maybe_timestamps(times.map(Some))
+}
+
+fn maybe_timestamps(times: impl Iterator<Item = Option<i64>>) -> ArrayRef {
+    Arc::new(times.collect::<TimestampMillisecondArray>().with_timezone("UTC"))
 }
 
 fn labels<'a>(all: impl Iterator<Item = &'a [(String, String)]>) -> ArrayRef {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use datafusion::arrow::array::{Array, AsArray, RecordBatch};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,7 +14,7 @@ use super::batch::Build;
 use super::classes::{Classes, regenerate};
 use super::extract::Extract;
 use super::signatures::{Names, Signature};
-use crate::error::StoreError;
+use crate::error::{StoreError, Unfit};
 use crate::file;
 use crate::log::{FileEntry, State};
 use crate::store::Store;
@@ -93,9 +93,9 @@ impl Known {
                 ],
                 _ => &["class", "method", "descriptor", "graph", "path"],
             };
-            let damaged = |reason: String| store.damaged(store.location(file), reason);
+            let damaged = |reason: Unfit| store.damaged(store.location(file), reason);
             for batch in file::read_columns(bytes, columns).map_err(damaged)? {
-                let batch = batch.map_err(|e| damaged(e.to_string()))?;
+                let batch = batch.map_err(|e| damaged(e.into()))?;
                 of.take_in(file.table, &batch).map_err(damaged)?;
             }
             of.files.insert(file.path.clone());
@@ -249,14 +249,11 @@ impl OfBuild {
         new.cloned().collect()
     }
 
-    fn take_in(&mut self, table: Table, batch: &RecordBatch) -> Result<(), String> {
-        let column = |name: &str| {
-            let array = batch
-                .column_by_name(name)
-                .ok_or_else(|| format!("it has no column '{name}'"))?;
-            cast(array, &DataType::Utf8).map_err(|e| e.to_string())
+    fn take_in(&mut self, table: Table, batch: &RecordBatch) -> Result<(), Unfit> {
+        let text = |name: &str| -> Result<ArrayRef, Unfit> {
+            let array = batch.column_by_name(name).ok_or_else(|| Unfit::no_column(name))?;
+            Ok(cast(array, &DataType::Utf8)?)
         };
-        let text = |name: &str| column(name);
         let (class, method, descriptor, graph) = (
             text("class")?,
             text("method")?,
@@ -280,9 +277,7 @@ impl OfBuild {
                 method: method.value(row).into(),
                 descriptor: descriptor.value(row).into(),
             };
-            let graph = u64::from_str_radix(graph.value(row), 16)
-                .map(Key)
-                .map_err(|e| e.to_string())?;
+            let graph = Key(u64::from_str_radix(graph.value(row), 16)?);
             let (kind, key) = match &more {
                 None => ("", ""),
                 Some((path, None)) => ("path", path.as_string::<i32>().value(row)),

@@ -9,7 +9,7 @@ mod known;
 mod signatures;
 
 pub(crate) use about::About;
-pub use about::{Defaults, sort_labels};
+pub use about::{Defaults, TwoLabels, sort_labels};
 pub(crate) use batch::{Batch, Build};
 pub(crate) use classes::Classes;
 pub(crate) use columns::{dimension_files, fact_files};

@@ -141,12 +141,15 @@ pub async fn ship(
                         file.display()
                     ));
                 }
+                delivery.misdated.iter().for_each(|line| say(line));
                 if delivery.added > 0 {
                     let known = match delivery.known {
                         0 => String::new(),
+                        1 => ", 1 was there already".to_owned(),
                         known => format!(", {known} were there already"),
                     };
-                    say(&format!("{} windows arrived{known}", delivery.added));
+                    let windows = if delivery.added == 1 { "window" } else { "windows" };
+                    say(&format!("{} {windows} arrived{known}", delivery.added));
                 }
                 if !empty {
                     // There may be more.

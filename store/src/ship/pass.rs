@@ -29,6 +29,8 @@ pub struct Arrived {
     pub known: u64,
     /// Files that are no profile, or a broken one, and why.
     pub damaged: Vec<(PathBuf, String)>,
+    /// Windows of wrong clocks, a sentence for each host.
+    pub misdated: Vec<String>,
 }
 
 /// Why windows did not arrive.

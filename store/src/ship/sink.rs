@@ -48,6 +48,11 @@ impl StoreSink {
             added: added.windows,
             known: added.known,
             damaged: Vec::new(),
+            misdated: added
+                .misdated
+                .iter()
+                .map(|(host, misdated)| misdated.sentence(host))
+                .collect(),
         };
         for error in added.failed {
             match error {

@@ -126,6 +126,13 @@ async fn each_window_arrives_once_whatever_fails() {
 }
 
 #[tokio::test]
+async fn one_window_is_not_several() {
+    let (folder, _) = spool_of(1, 1);
+    let (_, said) = shipped(&options(folder.path()), &mut Store::failing(|_| None)).await;
+    assert_eq!(said, ["1 window arrived"]);
+}
+
+#[tokio::test]
 async fn a_store_that_is_away_for_good_leaves_all_windows() {
     let (folder, names) = spool_of(1, 3);
     let mut store = Store::failing(|_| Some(Failure::Before));

@@ -122,8 +122,10 @@ impl Fleet {
             ("cut_paths", "count".to_owned()),
             ("open_paths", "read".to_owned()),
         ];
+        let ends = day + 1 == if second { self.days } else { self.change() };
         let facts: Facts = facts
             .into_iter()
+            .chain(ends.then(|| ("window_last", "true".to_owned())))
             .map(|(name, value)| (name.to_owned(), value))
             .collect();
         profile.run.facts.append(facts);
