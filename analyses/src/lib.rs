@@ -41,7 +41,7 @@ pub use exact::ExactCounts;
 pub use methods::{MethodLookup, MethodPlaces, MethodRef, MethodTable, MethodsTaken, SharedMethods};
 pub use null::NullAnalysis;
 pub use paths::PathEdgeProfile;
-pub use trodden_profile::{Schedule, ScheduleError};
+pub use trodden_profile::Schedule;
 
 use trodden_profile::MethodCounts;
 

@@ -33,16 +33,17 @@ pub use model::{
     BurstGroups, ByGroup, Callee, ClassMap, ClassProfile, CodeCopy, CodeRange, CompilerMade, Condition,
     ConditionKind, Conditions, ContextNode, ContextRow, ContextTree, Contexts, CountBasis, CounterLayout,
     Covered, CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, EdgeLabel,
-    EdgeProfile, EndKind, ExactSubpaths, ExecutedMethod, ExecutedPath, FORMAT_VERSION, ForestNode,
+    EdgeProfile, EndKind, ExactSubpaths, ExecutedMethod, ExecutedPath, FORMAT_VERSION, Fault, ForestNode,
     ForestProblem, FrameLines, InlinedCode, KNOWN_SUBPATH, KPaths, KPathsOverlap, Key, Known, LeftAlone,
     LevelOverlap, LineEntry, LoadError, MapsWriter, Memory, MemoryRun, MergeError, MethodAccuracy,
     MethodConditions, MethodCounts, MethodCovered, MethodMap, MethodOverlap, MethodShape, MethodTime, OFTEN,
     Observation, Outcome, PathAtPlace, PathDescription, PathForest, PathWaits, PathsAtPlaces, PhiOutOfRange,
     Place, PlaceTime, Problem, Profile, RankedSubpath, Rate, ReadError, Remembered, RunInfo, SaveError,
-    ShapeHasher, Skipped, Step, Subpath, SubpathAccuracy, SubpathRun, Subpaths, SubtractError, TestCounts,
-    TestMethod, UnreadableCount, WaitsOf, WriteError, alike, check_conditions, compare, edge_key, flow,
-    is_control, kpaths_overlap, least_rotation, merge, path_key, printable, printable_lines, same_paths,
-    share_interval, share_interval_of, subpath_accuracy, subtract, values, without_values,
+    SectionProblem, ShapeHasher, Skipped, Step, Subpath, SubpathAccuracy, SubpathRun, Subpaths,
+    SubtractError, TestCounts, TestMethod, UnreadableCount, WaitsOf, WriteError, alike, check_conditions,
+    compare, edge_key, flow, is_control, kpaths_overlap, least_rotation, merge, path_key, printable,
+    printable_lines, same_paths, share_interval, share_interval_of, subpath_accuracy, subtract, values,
+    without_values,
 };
-pub use options::{MAX_K, MAX_SUBPATH, Schedule, ScheduleError};
+pub use options::{MAX_K, MAX_SUBPATH, Schedule};
 pub use stream::{events, trace};

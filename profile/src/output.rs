@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, OFlags};
 
+pub(crate) use leftovers::is_older;
+
 pub use lease::Lease;
 pub use leftovers::{
     Leftovers, RUN_FOLDER, SESSION_FOLDER, STAGING_FOLDER, clear_leftovers, clear_sessions, hold,
@@ -29,6 +31,8 @@ pub use links::{ForeignLink, check_links};
 
 /// How long a pipe may wait for its reader.
 const READER: Duration = Duration::from_secs(10);
+/// Sticky and writable for all, as `/tmp` is.
+const STICKY: u32 = 0o1002;
 /// Longer chains of links are circles.
 const MAX_LINKS: usize = 40;
 
@@ -52,17 +56,17 @@ pub struct OutputError {
     pub source: io::Error,
 }
 
-/// What a name stands for as an output.
+/// The meaning of a name as an output.
 #[derive(Debug)]
 pub enum Target {
     /// A regular file, or none yet: the name with all links followed, and what is there now.
     File(PathBuf, Option<Metadata>),
-    /// A device, a pipe, or an open file of a process (`/dev/stdout`): to be written to as it is.
+    /// A device, a pipe, or an open file of a process (`/dev/stdout`), which is written to and not replaced.
     Stream(PathBuf),
 }
 
 impl Target {
-    /// Finds out what a name stands for.
+    /// Finds out the meaning of a name.
     ///
     /// # Errors
     /// If it is a folder, if its links lead in a circle, or if another user laid a link in a folder that all
@@ -101,7 +105,7 @@ impl Target {
         Err(io::Error::other("its links lead in a circle"))
     }
 
-    /// Is it written to as it is, and not replaced?
+    /// True for outputs that are written to and not replaced.
     pub fn is_stream(&self) -> bool {
         matches!(self, Target::Stream(_))
     }
@@ -110,16 +114,15 @@ impl Target {
 /// The kernel's own rule (`fs.protected_symlinks`): in a sticky folder that all may write to, only the user's
 /// and the folder owner's links are followed.
 fn may_follow(link_owner: u32, folder_owner: u32, folder_mode: u32, user: u32) -> bool {
-    const SHARED: u32 = 0o1002;
-    folder_mode & SHARED != SHARED || link_owner == user || link_owner == folder_owner
+    folder_mode & STICKY != STICKY || link_owner == user || link_owner == folder_owner
 }
 
 fn user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// The folder that a name lies in.
-fn folder_of(path: &Path) -> &Path {
+/// The folder of a name.
+pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
@@ -129,7 +132,7 @@ fn folder_of(path: &Path) -> &Path {
 /// Writes one output.
 ///
 /// # Errors
-/// If it cannot be written; a file that was there is then as it was.
+/// If it cannot be written; a file that was there is then unchanged.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
     write_borrowed(Vec::new(), &[(path, bytes, 0o666)])
 }
@@ -202,7 +205,7 @@ impl Draft {
     /// own.
     ///
     /// # Errors
-    /// As [`write()`], and if the name stands for a device or a pipe: those take no drafts.
+    /// As [`write()`], and if the name is of a device or a pipe: those take no drafts.
     pub fn new(path: &Path, mode: u32) -> Result<Draft, OutputError> {
         let begin = || match Target::of(path)? {
             Target::Stream(_) => Err(io::Error::other("is no regular file")),
@@ -268,7 +271,7 @@ impl Drop for Staged {
     }
 }
 
-/// Makes a file under a name that no other writer uses, and locks it for as long as it is open.
+/// Makes a file under a name that no other writer uses, and locks it while it is open.
 fn create_temporary(folder: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     loop {
@@ -305,8 +308,7 @@ fn keep_permissions(file: &File, there: Option<&Metadata>) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(there.mode() & 0o777))
 }
 
-/// Opens what is no regular file. A pipe has some seconds for its reader to come: whoever writes must not
-/// hang.
+/// Opens what is no regular file. A pipe has some seconds for its reader to come: the writer must not hang.
 fn open_stream(path: &Path) -> io::Result<File> {
     let start = Instant::now();
     let file = loop {
@@ -350,45 +352,33 @@ impl Growing {
     /// user's.
     pub fn open(path: &Path) -> io::Result<(Growing, File)> {
         let target = Target::of(path)?;
-        let name = match &target {
-            Target::Stream(stream) => {
-                let file = open_stream(stream)?;
-                let part = stream.clone();
-                let earlier = None;
-                return Ok((
-                    Growing {
-                        target,
-                        part,
-                        earlier,
-                    },
-                    file,
-                ));
-            }
-            Target::File(name, _) => name,
-        };
-        let part = with_end(name, ".part");
         let mut earlier = None;
-        let file = match create(&part, 0o666) {
-            Err(e) if e.kind() == ErrorKind::AlreadyExists => {
-                let old = with_end(name, ".old.part");
-                let lock = leftovers::dead_file(&part).map_err(|problem| {
-                    io::Error::new(ErrorKind::AlreadyExists, format!("{} {problem}", part.display()))
-                })?;
-                std::fs::rename(&part, &old)?;
-                drop(lock);
-                earlier = Some(old);
-                create(&part, 0o666)?
+        let (part, file) = match &target {
+            Target::Stream(stream) => (stream.clone(), open_stream(stream)?),
+            Target::File(name, _) => {
+                let part = with_end(name, ".part");
+                let file = match create(&part, 0o666) {
+                    Err(e) if e.kind() == ErrorKind::AlreadyExists => {
+                        let old = with_end(name, ".old.part");
+                        let lock = leftovers::dead_file(&part).map_err(|problem| {
+                            io::Error::new(ErrorKind::AlreadyExists, format!("{} {problem}", part.display()))
+                        })?;
+                        std::fs::rename(&part, &old)?;
+                        drop(lock);
+                        earlier = Some(old);
+                        create(&part, 0o666)?
+                    }
+                    result => result?,
+                };
+                (part, file)
             }
-            result => result?,
         };
-        Ok((
-            Growing {
-                target,
-                part,
-                earlier,
-            },
-            file,
-        ))
+        let growing = Growing {
+            target,
+            part,
+            earlier,
+        };
+        Ok((growing, file))
     }
 
     /// Where the bytes go until the output is complete.
@@ -418,7 +408,8 @@ impl Growing {
     }
 }
 
-fn with_end(path: &Path, end: &str) -> PathBuf {
+/// A file name with something behind it.
+pub(crate) fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name)

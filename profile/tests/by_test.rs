@@ -112,10 +112,10 @@ fn paths_with_other_numbers_are_translated() {
 fn what_is_not_there_is_refused() {
     for (tests, why) in [
         (vec![test("b", None, &[]), test("a", None, &[])], "not in order"),
-        (vec![test("a", None, &[(2, paths(&[]))])], "which is not there"),
+        (vec![test("a", None, &[(2, paths(&[]))])], "there is no method"),
         (
             vec![test("a", None, &[(0, paths(&[(4, 1)]))])],
-            "that is not there",
+            "no path has the number 4",
         ),
         (
             vec![test("a", None, &[(1, paths(&[])), (0, paths(&[]))])],

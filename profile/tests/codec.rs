@@ -4,7 +4,7 @@ use crate::common::*;
 use proptest::prelude::*;
 use trodden_profile::{
     ContextNode, ContextTree, Contexts, FORMAT_VERSION, KPaths, LoadError, MapsWriter, MethodCounts,
-    PathForest, Profile, ReadError, WriteError, merge,
+    PathForest, Profile, ReadError, SectionProblem, WriteError, merge,
 };
 
 fn describe_everything(profile: &Profile) -> usize {
@@ -171,15 +171,24 @@ fn sections_unknown_missing_and_twice() {
     );
     assert!(matches!(
         read(std::slice::from_ref(&end)),
-        Err(ReadError::Order { .. })
+        Err(ReadError::Section {
+            problem: SectionProblem::BeforeRun,
+            ..
+        })
     ));
     assert!(matches!(
         read(&[run.clone(), run.clone(), end]),
-        Err(ReadError::Order { .. })
+        Err(ReadError::Section {
+            problem: SectionProblem::Twice,
+            ..
+        })
     ));
     assert!(matches!(
         read(&[run.clone(), section(b"NOTE", b"")]),
-        Err(ReadError::UnknownSection { .. })
+        Err(ReadError::Section {
+            problem: SectionProblem::Unknown,
+            ..
+        })
     ));
     let wrong_end = read(&[run, section(b"END ", &[1, 0])]).unwrap_err().to_string();
     assert!(
@@ -216,7 +225,7 @@ fn inconsistent_profiles_are_not_written() {
     profile.classes[0].counts.clear();
     let message = profile.to_bytes().unwrap_err().to_string();
     assert!(
-        message.contains("class Abs: 0 methods have counts, but the path map has 1"),
+        message.contains("class Abs: there are 0 counts of methods, but 1 methods in the path map"),
         "{message}"
     );
 
@@ -350,10 +359,7 @@ fn the_documented_forest_is_right() {
         "{message}"
     );
     let message = without(trees, skip).unwrap_err().to_string();
-    assert!(
-        message.contains("holds 0 records of path forests, it says 1"),
-        "{message}"
-    );
+    assert!(message.contains("holds 0 path forests, it says 1"), "{message}");
 }
 
 /// Forests that break a rule, under right checksums: each error names the section and what is wrong.
@@ -381,16 +387,13 @@ fn forests_that_cannot_be_are_refused() {
             plain[0] = 1;
         }
     });
-    assert!(
-        k.contains("k = 1 of the path forest is not from 2 to 1024"),
-        "{k}"
-    );
+    assert!(k.contains("k: 1 is not from 2 to 1024"), "{k}");
     let twice = refused(&|tag, plain| {
         if tag == b"kptr" {
             *plain = [&plain[..], &plain[..]].concat();
         }
     });
-    assert!(twice.contains("holds 2 records"), "{twice}");
+    assert!(twice.contains("holds 2 path forests, it says 1"), "{twice}");
 }
 
 /// The example's profile with the contexts of the documentation.
@@ -468,7 +471,10 @@ fn contexts_that_cannot_be_are_refused() {
     assert!(node(0, 1).contains("a context rises above its root"));
     assert!(node(1, 1).contains("there is no method 0 of class 1"));
     assert!(node(2, 7).contains("there is no method 7 of class 0"));
-    assert!(node(5, 9).contains("contexts have 13 of 8 calls") && node(5, 9).contains("section 'END '"));
+    assert!(
+        node(5, 9).contains("calls of all contexts: 13 is not from 0 to 8")
+            && node(5, 9).contains("section 'END '")
+    );
     assert!(node(22, 6).contains("is not behind its sibling"));
     let about = |at: usize, byte: u8| refused(b"ctxt", &move |plain| plain[at] = byte);
     assert!(about(11, 0x7f).contains("contexts with phi ="));
@@ -480,7 +486,10 @@ fn contexts_that_cannot_be_are_refused() {
     let missing = refused(b"ctxn", &|plain| plain.truncate(7));
     assert!(missing.contains("holds 1 contexts, it says 4"), "{missing}");
     let exact = refused(b"ctxt", &|plain| drop(plain.splice(4..21, [0])));
-    assert!(exact.contains("exact contexts may lack 1 calls"), "{exact}");
+    assert!(
+        exact.contains("calls that exact contexts may lack: 1 is not from 0 to 0"),
+        "{exact}"
+    );
 }
 
 /// The annotated example of the format's documentation is a file, and the one that it says it is.

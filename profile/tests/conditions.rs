@@ -95,32 +95,35 @@ fn conditions_that_do_not_fit_are_refused() {
     assert!(good().to_bytes().is_ok());
     type Spoil = fn(&mut Profile);
     let spoil: [(&str, Spoil); 7] = [
-        ("not of its code", |p| {
+        ("instructions that are left out are not of the method", |p| {
             p.conditions.get_mut(&(0, 0)).unwrap().left_out = vec![CodeRange { start: 1, end: 9999 }];
         }),
-        ("not of its code", |p| {
+        ("instructions that are repeated are not of the method", |p| {
             p.conditions.get_mut(&(0, 0)).unwrap().copies = vec![CodeCopy {
                 start: 1,
                 of: 1,
                 length: 1,
             }];
         }),
-        ("not of its blocks", |p| {
+        ("blocks where patterns begin again are not of the method", |p| {
             p.conditions.get_mut(&(0, 0)).unwrap().restarts = vec![99];
         }),
-        ("which is not there", |p| {
+        ("there is no method", |p| {
             let of = p.conditions[&(0, 0)].clone();
             p.conditions.insert((0, 9), of);
         }),
-        ("1 outcomes", |p| {
-            p.conditions.get_mut(&(0, 0)).unwrap().conditions[0]
-                .outcomes
-                .pop();
-        }),
-        ("not of its blocks", |p| {
+        (
+            "there are 1 outcomes of a condition, but 2 edges of its block",
+            |p| {
+                p.conditions.get_mut(&(0, 0)).unwrap().conditions[0]
+                    .outcomes
+                    .pop();
+            },
+        ),
+        ("conditions are not of the method", |p| {
             p.conditions.get_mut(&(0, 0)).unwrap().conditions[0].block = 99;
         }),
-        ("not of its blocks", |p| {
+        ("blocks that the compiler made are not of the method", |p| {
             p.conditions.get_mut(&(0, 0)).unwrap().made = vec![(99, CompilerMade::Assert)];
         }),
     ];

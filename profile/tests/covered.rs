@@ -53,8 +53,16 @@ fn files_keep_it_and_refuse_what_does_not_fit() {
         let error = with(&["A"], [(place, marks)]).to_bytes().unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     };
-    refused((0, 0), marks("11000", "0100"), "coverage of 5 blocks and 4 ways");
-    refused((0, 0), marks("110001", "010"), "coverage of 6 blocks and 3 ways");
+    refused(
+        (0, 0),
+        marks("11000", "0100"),
+        "there are 5 blocks with coverage, but 6 blocks of the method",
+    );
+    refused(
+        (0, 0),
+        marks("110001", "010"),
+        "there are 3 ways with coverage, but 4 ways of the method",
+    );
     refused((0, 0), marks("110000", "0100"), "of which one did not run");
     refused((0, 2), marks("110001", "0100"), "method 2 of class 0");
 }

@@ -77,10 +77,13 @@ fn profiles_that_cannot_be_are_not_written() {
     let forest = || grams(&[vec![0, 1, 2, 3]], 4);
     let message = |profile: Profile| profile.to_bytes().unwrap_err().to_string();
     assert!(with_forest(forest(), 4).to_bytes().is_ok());
-    assert!(message(with_forest(forest(), 3)).contains("a sequence of 4 paths is in a forest of k = 3"));
-    assert!(message(with_forest(forest(), 1)).contains("k = 1"));
-    assert!(message(with_forest(forest(), 1025)).contains("k = 1025"));
-    assert!(message(with_forest(forest().with_missing(vec![0, 0, 0, 1]), 4)).contains("longer than k = 4"));
+    assert!(message(with_forest(forest(), 3)).contains("paths of a sequence: 4 is not from 0 to 3"));
+    assert!(message(with_forest(forest(), 1)).contains("k: 1 is not from 2 to 1024"));
+    assert!(message(with_forest(forest(), 1025)).contains("k: 1025 is not"));
+    assert!(
+        message(with_forest(forest().with_missing(vec![0, 0, 0, 1]), 4))
+            .contains("lengths of sequences with errors: 4 is not from 0 to 3")
+    );
     for key in [(0, 1), (1, 0)] {
         let mut profile = with_forest(forest(), 4);
         profile.kpaths = Some(kpaths(4, [(key, forest())]));

@@ -86,7 +86,10 @@ fn files_keep_them_and_refuse_what_does_not_fit() {
             .to_string();
         assert!(error.contains(words), "{error}");
     };
-    refused(&|m| drop(m.graphs.pop()), "1 have counts, there are 2");
+    refused(
+        &|m| drop(m.graphs.pop()),
+        "there are 1 structure graphs with counts, but 2 structure graphs",
+    );
     refused(
         &|m| {
             m.graphs[1].global.insert(1 << 20, 1);

@@ -126,18 +126,18 @@ fn what_is_no_subpath_is_refused() {
                 length: 11,
                 ..good.clone()
             },
-            "a subpath of 11 blocks has 10",
+            "the file holds 10 blocks of a subpath, it says 11",
         ),
         (
             Subpath {
                 low: 11,
                 ..good.clone()
             },
-            "a subpath's estimate 10 is not from 11 to 12",
+            "estimate of a subpath: 10 is not from 11 to 12",
         ),
         (
             subpath(&[run(4, 0, 5, 1)], 1, 0),
-            "path 4 of a subpath is not below 4",
+            "a subpath: no path has the number 4",
         ),
         (
             Subpath {
@@ -145,7 +145,7 @@ fn what_is_no_subpath_is_refused() {
                 missing: 69_990,
                 ..good.clone()
             },
-            "longer than 65536",
+            "blocks of a subpath: 70000 is not from 0 to 65536",
         ),
         (
             subpath(

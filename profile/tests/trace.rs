@@ -317,8 +317,14 @@ fn broken_rules_are_told() {
         (&[1, 1, 0], "the topmost activation's method is not known"),
         (&[1, 1, 7], "the topmost activation's method is not known"),
         (&[1, 1, 14, 14], "there is more than belongs here"),
-        (&[1, 1, 0x1e], "takes no argument"),
-        (&[1, 1, 0x05, 0xff, 0xff, 3], "call site 65535 is above 65534"),
+        (
+            &[1, 1, 0x1e],
+            "argument of a word without one: 1 is not from 0 to 0",
+        ),
+        (
+            &[1, 1, 0x05, 0xff, 0xff, 3],
+            "call site: 65535 is not from 0 to 65534",
+        ),
         (&[1, 1, 0x04 | 0x80, 0xff, 0xff, 0xff, 0xff, 0x7f], "method"),
     ] {
         let error = words(plain);

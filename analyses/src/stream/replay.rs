@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use trodden_profile::events::EventKinds;
 use trodden_profile::trace::{TraceError, TraceItem, TraceReader, Truncation};
-use trodden_profile::{ClassMap, MethodConditions, Profile, RunInfo, check_conditions, facts};
+use trodden_profile::{ClassMap, MethodConditions, Problem, Profile, RunInfo, check_conditions, facts};
 
 use super::{Pipeline, StreamError, ThreadStream};
 use crate::{MethodTable, MethodsTaken};
@@ -23,7 +23,10 @@ pub enum ReplayError {
     Classes(#[from] MethodsTaken),
     /// Its conditions do not fit its classes.
     #[error("the trace is inconsistent: {0}")]
-    Conditions(String),
+    Conditions(Box<Problem>),
+    /// Its conditions are of a class that it does not have.
+    #[error("the trace is inconsistent: conditions of a class with method {0}, which is not there")]
+    NoClass(u32),
     /// It lacks what the analyses need.
     #[error("the trace has no {missing}: it was recorded for another kind of profile")]
     Kinds {
@@ -118,11 +121,8 @@ struct Decisions {
 
 impl Decisions {
     fn add(&mut self, first_method: u32, methods: Vec<(u32, MethodConditions)>) -> Result<(), ReplayError> {
-        let class = self.classes.get(&first_method).ok_or_else(|| {
-            ReplayError::Conditions(format!(
-                "conditions of a class with method {first_method}, which is not there"
-            ))
-        })?;
+        let class = self.classes.get(&first_method);
+        let class = class.ok_or(ReplayError::NoClass(first_method))?;
         let known = self.known.entry((class.name.clone(), class.sha256)).or_default();
         for (method, of) in methods {
             check_conditions(class, method, &of).map_err(ReplayError::Conditions)?;

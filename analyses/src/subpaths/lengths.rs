@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use trodden_profile::MAX_SUBPATH;
-use trodden_profile::options::SubpathLengths;
+use trodden_profile::options::{SubpathLengths, ValueError};
 
 use super::SubpathError;
 use super::draws::Draws;
@@ -154,7 +154,9 @@ impl FromStr for Lengths {
     type Err = SubpathError;
 
     fn from_str(text: &str) -> Result<Self, SubpathError> {
-        let options: SubpathLengths = text.parse().map_err(SubpathError::Lengths)?;
+        let options: SubpathLengths = text
+            .parse()
+            .map_err(|e: ValueError| SubpathError::Lengths(e.to_string()))?;
         Ok(options.into())
     }
 }

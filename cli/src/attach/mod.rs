@@ -85,7 +85,7 @@ enum AttachAction {
 fn session_length(given: &str) -> Result<Duration, String> {
     match given {
         "0" => Ok(Duration::ZERO),
-        _ => parse_duration(given),
+        _ => parse_duration(given).map_err(|e| e.to_string()),
     }
 }
 

@@ -78,7 +78,7 @@ impl Destination {
             let lock = hold(parts.path()).map_err(failed)?;
             let prefix = FilePattern::literal(&text(parts.path())?);
             let pattern = format!("{prefix}/%p.trodden");
-            (pattern.parse().map_err(CliError::Failed)?, Some((parts, lock)))
+            (pattern.parse().map_err(CliError::failed)?, Some((parts, lock)))
         };
         let mut destination = Destination {
             wanted,
@@ -219,7 +219,7 @@ pub fn absolute(pattern: &FilePattern) -> Result<FilePattern, CliError> {
 fn within(folder: &Path, pattern: &FilePattern) -> Result<FilePattern, CliError> {
     let folder = FilePattern::literal(text(folder)?.trim_end_matches('/'));
     let name = pattern.as_str().strip_prefix("./").unwrap_or(pattern.as_str());
-    format!("{folder}/{name}").parse().map_err(CliError::Failed)
+    format!("{folder}/{name}").parse().map_err(CliError::failed)
 }
 
 fn text(path: &Path) -> Result<String, CliError> {

@@ -34,12 +34,12 @@ impl RecentRuns {
     pub fn file(&self) -> Result<FilePattern, CliError> {
         let folder = self.folder.to_str();
         let folder = folder.ok_or_else(|| CliError::file(&self.folder, "the name is not UTF-8"))?;
-        let name: FilePattern = "%t-%p".parse().map_err(CliError::Failed)?;
+        let name: FilePattern = "%t-%p".parse().map_err(CliError::failed)?;
         let name = name
             .expand(std::process::id(), SystemTime::now(), |_| None)
             .map_err(CliError::failed)?;
         let start = FilePattern::literal(&format!("{folder}/{name}"));
-        format!("{start}-%p.trodden").parse().map_err(CliError::Failed)
+        format!("{start}-%p.trodden").parse().map_err(CliError::failed)
     }
 
     /// The folder.

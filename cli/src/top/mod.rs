@@ -63,7 +63,7 @@ pub struct TopArgs {
 
 /// A duration between two looks. Each look makes the JVM write its profile.
 fn interval(given: &str) -> Result<Duration, String> {
-    match parse_duration(given)? {
+    match parse_duration(given).map_err(|e| e.to_string())? {
         short if short < Duration::from_millis(200) => Err("less than 200ms".to_owned()),
         long if long > Duration::from_secs(3600) => Err("more than 1h".to_owned()),
         good => Ok(good),

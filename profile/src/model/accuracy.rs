@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use trodden_numbering::{BlockId, EdgeRef};
 
-use crate::model::counts::MethodCounts;
+use crate::model::counts::{MethodCounts, add_up};
 use crate::model::edges::EdgeProfile;
 use crate::model::map::MethodMap;
 use crate::model::profile::Profile;
-use crate::model::translate::{same_paths, translate};
+use crate::model::translate::{Renumbering, same_paths};
 
 /// Settings of [`compare`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -247,22 +247,17 @@ fn fold<'a>(same: Vec<Side<'a>>, unknown: &mut u64) -> Vec<Side<'a>> {
             continue;
         };
         let side = renumber(side, before.map, unknown);
-        for (path, times) in side.counts.paths {
-            let total = before.counts.paths.entry(path).or_default();
-            *total = total.saturating_add(times);
-        }
+        add_up(&mut before.counts.paths, &side.counts.paths);
         before.unobserved.extend(side.unobserved);
     }
     folded
 }
 
 fn renumber<'a>(side: Side<'a>, target: &'a MethodMap, unknown: &mut u64) -> Side<'a> {
-    if side.map.dag == target.dag {
-        return Side { map: target, ..side };
-    }
+    let numbers = Renumbering::new(side.map, target);
     let mut counts = MethodCounts::default();
     for (&path, &times) in &side.counts.paths {
-        match translate(side.map, target, path) {
+        match numbers.whole(path) {
             Ok(path) => {
                 counts.paths.insert(path, times);
             }
@@ -272,7 +267,7 @@ fn renumber<'a>(side: Side<'a>, target: &'a MethodMap, unknown: &mut u64) -> Sid
     let unobserved = side
         .unobserved
         .iter()
-        .filter_map(|&p| translate(side.map, target, p).ok())
+        .filter_map(|&p| numbers.whole(p).ok())
         .collect();
     Side {
         map: target,

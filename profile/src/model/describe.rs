@@ -37,7 +37,7 @@ pub enum EndKind {
     Stopped,
 }
 
-/// A path in words.
+/// The description of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathDescription {
     /// What kind of start.

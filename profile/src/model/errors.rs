@@ -2,6 +2,8 @@
 
 use trodden_numbering::RegenerateError;
 
+use crate::model::kpaths::ForestProblem;
+
 /// Why profiles cannot be merged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -38,14 +40,14 @@ pub enum MergeError {
         values: [String; 2],
     },
     /// The sum of a method's data cannot be.
-    #[error("class {class}, method {method}: {what}")]
+    #[error("class {class}, method {method}: {source}")]
     Sum {
         /// Internal name.
         class: String,
         /// Name and descriptor.
         method: String,
         /// Why.
-        what: String,
+        source: ForestProblem,
     },
 }
 
@@ -65,25 +67,8 @@ pub enum SubtractError {
         /// The kind of items.
         what: &'static str,
     },
-    /// The earlier profile cuts a method into other paths.
-    #[error("class {class}, method {method}: the profiles cut this method into different paths")]
-    DifferentPaths {
-        /// Internal name.
-        class: String,
-        /// Name and descriptor.
-        method: String,
-    },
-    /// A count's number names no path, so it cannot be translated into the later profile's numbers.
-    #[error("class {class}, method {method}: {source}")]
-    NoSuchPath {
-        /// Internal name.
-        class: String,
-        /// Name and descriptor.
-        method: String,
-        /// Which number.
-        source: RegenerateError,
-    },
-    /// A class is in a profile more than once, and its counts do not add up.
+    /// Counts cannot be brought under the later profile's numbers, or a class is in a profile more than once and
+    /// its counts do not add up.
     #[error(transparent)]
     Merge(#[from] MergeError),
 }

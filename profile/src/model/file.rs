@@ -1,6 +1,5 @@
 //! Reading and writing whole profiles.
 
-use std::io::Write;
 use std::path::Path;
 
 use crate::model::codec::{LoadError, ReadError, SaveError, WriteError, read, write};
@@ -15,15 +14,6 @@ impl Profile {
     /// nothing is written that cannot be read.
     pub fn to_bytes(&self) -> Result<Vec<u8>, WriteError> {
         write::to_bytes(self)
-    }
-
-    /// Writes the profile as a `.trodden` file.
-    ///
-    /// # Errors
-    /// As [`Profile::to_bytes`], before anything is written; and if `out` fails.
-    pub fn write_to(&self, out: &mut impl Write) -> Result<(), WriteError> {
-        out.write_all(&self.to_bytes()?)?;
-        Ok(out.flush()?)
     }
 
     /// Reads the bytes of a `.trodden` file.

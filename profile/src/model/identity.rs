@@ -5,7 +5,7 @@
 //! give the same keys for the same class bytes; and where a method's flow graph has not changed between two builds, its
 //! keys have not either.
 //!
-//! Each key is the first 64 bits of the SHA-256 of a text, which `docs/keys.md` has: whoever wants to can make them
+//! Each key is the first 64 bits of the SHA-256 of a text, which `docs/keys.md` has: they can be made
 //! without Trodden. The texts never change; another one would get another number in its first line.
 
 use std::fmt::{self, Display};

@@ -95,7 +95,12 @@ pub struct MethodMap {
 }
 
 impl MethodMap {
-    /// The source line of a bytecode index, if the class file tells.
+    /// Name and descriptor.
+    pub fn title(&self) -> String {
+        format!("{}{}", self.name, self.descriptor)
+    }
+
+    /// The source line of a bytecode index, if the class file has it.
     pub fn line(&self, bci: u32) -> Option<u32> {
         let after = self.lines.partition_point(|e| e.bci <= bci);
         after.checked_sub(1).map(|i| self.lines[i].line)
@@ -145,7 +150,7 @@ impl CounterLayout {
     /// Most slots of one class; methods that do not fit any more are hashed.
     pub const SLOTS_LIMIT: u64 = 1 << 20;
 
-    /// The layout of a class: a function of its path map alone, so that whoever reads counters can redo it.
+    /// The layout of a class: a function of its path map alone, so that readers of counters can make it again.
     pub fn of(class: &ClassMap) -> Self {
         Self::of_methods(&class.methods)
     }

@@ -2,60 +2,39 @@
 
 use std::sync::Arc;
 
-use super::codec::wire::Encoder;
-use super::codec::{CLASSES, END, FORMAT_VERSION, MAGIC, RUN, SECTION_TARGET, SKIPPED, Tag, validate, write};
+use super::codec::{CLASSES, validate, write};
 use super::conditions::codec::{CONDITIONS, RANGES, put_method, put_ranges};
 use super::conditions::{self, MethodConditions};
 use super::counts::MethodCounts;
 use super::map::ClassMap;
 use super::profile::{ClassProfile, RunInfo, Skipped};
-use super::section::Sections;
+use super::section::Records;
 use super::{inlining, shapes};
 use crate::WriteError;
 
 /// Path maps without counts, with what decisions mean, on their way into a `.trodden` file. What was added is kept packed.
 ///
-/// The classes stand in the file in the order in which they were added.
-#[derive(Debug, Default)]
+/// The classes are in the file in the order in which they were added.
+#[derive(Debug)]
 pub struct MapsWriter {
     number: usize,
-    classes: Stream,
-    shapes: Stream,
-    inlined: Stream,
-    conditions: Stream,
-    ranges: Stream,
+    classes: Records,
+    shapes: Records,
+    inlined: Records,
+    conditions: Records,
+    ranges: Records,
 }
 
-/// Sections of one tag.
-#[derive(Debug, Default)]
-struct Stream {
-    /// Those that are complete.
-    packed: Vec<u8>,
-    /// The records of the next.
-    plain: Encoder,
-}
-
-impl Stream {
-    /// Ends a record, and the section if it has grown large enough.
-    fn end(&mut self, tag: Tag) -> Result<(), WriteError> {
-        if self.plain.bytes.len() >= SECTION_TARGET {
-            self.flush(tag)
-        } else {
-            Ok(())
+impl Default for MapsWriter {
+    fn default() -> Self {
+        MapsWriter {
+            number: 0,
+            classes: Records::new(CLASSES),
+            shapes: Records::new(shapes::codec::SHAPES),
+            inlined: Records::new(inlining::INLINED),
+            conditions: Records::new(CONDITIONS),
+            ranges: Records::new(RANGES),
         }
-    }
-
-    fn flush(&mut self, tag: Tag) -> Result<(), WriteError> {
-        if !self.plain.bytes.is_empty() {
-            Sections::new(&mut self.packed).put(tag, &self.plain.bytes)?;
-            self.plain.bytes.clear();
-        }
-        Ok(())
-    }
-
-    fn finish(mut self, tag: Tag) -> Result<Vec<u8>, WriteError> {
-        self.flush(tag)?;
-        Ok(self.packed)
     }
 }
 
@@ -71,23 +50,23 @@ impl MapsWriter {
             map: Arc::clone(map),
             counts: vec![MethodCounts::default(); map.methods.len()],
         };
-        validate::class(&class).map_err(WriteError::Invalid)?;
-        shapes::section::check_class(&class).map_err(WriteError::Invalid)?;
-        inlining::section::check_class(&class).map_err(WriteError::Invalid)?;
+        validate::class(&class)?;
+        shapes::section::check_class(&class)?;
+        inlining::section::check_class(&class)?;
         write::class(&mut self.classes.plain, &class);
-        self.classes.end(CLASSES)?;
+        self.classes.end()?;
         shapes::codec::put_class(&mut self.shapes.plain, self.number, &class);
-        self.shapes.end(shapes::codec::SHAPES)?;
+        self.shapes.end()?;
         inlining::put_class(&mut self.inlined.plain, self.number, &class);
-        self.inlined.end(inlining::INLINED)?;
+        self.inlined.end()?;
         for (method, of) in conditions.iter().enumerate() {
             if *of != MethodConditions::default() {
-                conditions::check_method(map, method, of).map_err(WriteError::Invalid)?;
+                conditions::check_conditions(map, method as u32, of)?;
                 let place = (self.number as u32, method as u32);
                 put_method(&mut self.conditions.plain, place, of);
-                self.conditions.end(CONDITIONS)?;
+                self.conditions.end()?;
                 put_ranges(&mut self.ranges.plain, place, of);
-                self.ranges.end(RANGES)?;
+                self.ranges.end()?;
             }
         }
         self.number += 1;
@@ -99,27 +78,17 @@ impl MapsWriter {
     /// # Errors
     /// If something is too large for a file.
     pub fn finish(self, run: &RunInfo, skipped: &[Skipped]) -> Result<Vec<u8>, WriteError> {
-        validate::run(run).map_err(WriteError::Invalid)?;
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
-        let mut plain = Encoder::default();
-        write::run(&mut plain, run);
-        Sections::new(&mut bytes).put(RUN, &plain.bytes)?;
-        bytes.extend_from_slice(&self.classes.finish(CLASSES)?);
-        bytes.extend_from_slice(&self.shapes.finish(shapes::codec::SHAPES)?);
-        bytes.extend_from_slice(&self.inlined.finish(inlining::INLINED)?);
-        bytes.extend_from_slice(&self.conditions.finish(CONDITIONS)?);
-        bytes.extend_from_slice(&self.ranges.finish(RANGES)?);
-        let mut entries = Stream::default();
-        for entry in skipped {
-            write::skipped(&mut entries.plain, entry);
-            entries.end(SKIPPED)?;
+        let mut bytes = write::begin(run)?;
+        let records = [
+            self.classes,
+            self.shapes,
+            self.inlined,
+            self.conditions,
+            self.ranges,
+        ];
+        for records in records {
+            records.append_to(&mut bytes)?;
         }
-        bytes.extend_from_slice(&entries.finish(SKIPPED)?);
-        let mut plain = Encoder::default();
-        plain.len(self.number);
-        plain.len(skipped.len());
-        Sections::new(&mut bytes).put(END, &plain.bytes)?;
-        Ok(bytes)
+        write::end(bytes, self.number, skipped)
     }
 }

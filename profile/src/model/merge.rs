@@ -14,9 +14,9 @@ use crate::model::errors::MergeError;
 use crate::model::facts;
 use crate::model::kinds::KINDS;
 use crate::model::map::{ClassMap, MethodMap};
+use crate::model::places::{no_such_path, renumbering};
 use crate::model::profile::{ClassProfile, Profile, RunInfo, Skipped};
 use crate::model::several::list;
-use crate::model::translate::{same_paths, translate, translate_partial};
 
 /// Merges profiles. None gives the empty profile.
 ///
@@ -25,7 +25,7 @@ use crate::model::translate::{same_paths, translate, translate_partial};
 /// smallest interval is kept; facts add up as their table says ([`facts`]); and the fact `runs` says how many runs went in. A profile with a default [`RunInfo`] has no run and changes nothing of this.
 ///
 /// A path that is unobserved in one of the profiles is so in the result, though it may have counts from the others. A
-/// method's skip reasons stay listed even if another run profiled it. Methods stand in class-file order if all profiles of
+/// method's skip reasons stay listed even if another run profiled it. Methods are in class-file order if all profiles of
 /// the class have the same ones, else sorted by name and descriptor.
 ///
 /// Other kinds of data add up as well, each in its own way. A profile without a kind adds nothing to that of the others,
@@ -103,7 +103,7 @@ fn merge_classes(same: &[&ClassProfile]) -> Result<ClassProfile, MergeError> {
         let mut merged = first.clone();
         for class in &same[1..] {
             for (total, own) in merged.counts.iter_mut().zip(&class.counts) {
-                add_counts(total, own);
+                total.add(own);
             }
         }
         return Ok(merged);
@@ -166,39 +166,12 @@ fn merge_methods(
     let mut unobserved: BTreeSet<u64> = BTreeSet::new();
     let mut total = MethodCounts::default();
     for &(map, counts) in versions {
-        if map.dag == target.dag && map.graph == target.graph && map.blocks == target.blocks {
-            unobserved.extend(&map.unobserved);
-            add_counts(&mut total, counts);
-            continue;
-        }
-        let method = || format!("{}{}", map.name, map.descriptor);
-        if !same_paths(map, target) {
-            return Err(MergeError::DifferentPaths {
-                class: class.to_owned(),
-                method: method(),
-            });
-        }
-        let failed = |source| MergeError::NoSuchPath {
-            class: class.to_owned(),
-            method: method(),
-            source,
-        };
+        let numbers = renumbering(class, map, target)?;
+        let failed = no_such_path(class, map);
         for &number in &map.unobserved {
-            unobserved.insert(translate(map, target, number).map_err(failed)?);
+            unobserved.insert(numbers.whole(number).map_err(&failed)?);
         }
-        for (&number, &times) in &counts.paths {
-            add(
-                total
-                    .paths
-                    .entry(translate(map, target, number).map_err(failed)?)
-                    .or_default(),
-                times,
-            );
-        }
-        for (&(block, number), &times) in &counts.partial {
-            let number = translate_partial(map, target, block, number).map_err(failed)?;
-            add(total.partial.entry((block, number)).or_default(), times);
-        }
+        total.add(&*numbers.counts(counts).map_err(&failed)?);
     }
     merged.unobserved = unobserved.into_iter().collect();
     let lines = versions.iter().map(|(map, _)| (&map.lines, &map.inlined)).min();
@@ -215,7 +188,7 @@ fn merge_methods(
     Ok((merged, total))
 }
 
-/// What tells two numberings of a method apart: starts (value, paths, block) and edge values per block.
+/// The difference between two numberings of a method: starts (value, paths, block) and edge values per block.
 type NumberingKey<'a> = (Vec<(u64, u64, usize)>, Vec<&'a [u64]>);
 
 fn numbering_key(map: &MethodMap) -> NumberingKey<'_> {
@@ -229,17 +202,4 @@ fn numbering_key(map: &MethodMap) -> NumberingKey<'_> {
         .map(|b| map.dag.values(BlockId::new(b)))
         .collect();
     (starts, values)
-}
-
-fn add(total: &mut u64, times: u64) {
-    *total = total.saturating_add(times);
-}
-
-fn add_counts(total: &mut MethodCounts, own: &MethodCounts) {
-    for (&path, &times) in &own.paths {
-        add(total.paths.entry(path).or_default(), times);
-    }
-    for (&partial, &times) in &own.partial {
-        add(total.partial.entry(partial).or_default(), times);
-    }
 }

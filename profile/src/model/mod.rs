@@ -1,4 +1,4 @@
-//! What a profile says: path maps, counts, and the kinds of data beside them; their file, merge and metrics.
+//! The contents of a profile: path maps, counts, and other kinds of data; their file, merge and metrics.
 
 mod accuracy;
 mod basis;
@@ -15,6 +15,7 @@ mod edges;
 mod errors;
 mod executed;
 pub mod facts;
+pub(crate) mod fault;
 mod file;
 mod identity;
 pub(crate) mod inlining;
@@ -27,6 +28,7 @@ mod memory;
 mod merge;
 mod observations;
 mod places;
+mod preorder;
 mod printable;
 pub(crate) mod profile;
 mod section;
@@ -41,7 +43,7 @@ mod translate;
 pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
 pub use basis::{CountBasis, Rate};
 pub use by_test::{TestCounts, TestMethod};
-pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, WriteError};
+pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, SectionProblem, WriteError};
 pub use command::without_values;
 pub use conditions::{
     CodeCopy, CodeRange, CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome,
@@ -60,6 +62,7 @@ pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};
 pub use errors::{MergeError, SubtractError};
 pub use executed::{ExecutedMethod, ExecutedPath, UnreadableCount};
+pub use fault::Fault;
 pub use identity::{Key, edge_key, path_key};
 pub use inlining::InlinedCode;
 pub use kpaths::{

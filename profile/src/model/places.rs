@@ -1,10 +1,24 @@
 //! Methods of one profile in another: where they are, and their counts under the other's numbers.
 
+use trodden_numbering::RegenerateError;
+
 use crate::model::counts::MethodCounts;
-use crate::model::errors::SubtractError;
+use crate::model::errors::{MergeError, SubtractError};
+use crate::model::fault::Fault;
 use crate::model::map::MethodMap;
 use crate::model::profile::{ClassProfile, Profile};
-use crate::model::translate::{same_paths, translate, translate_partial};
+use crate::model::translate::Renumbering;
+
+/// A method of a profile, by class and method; `what` speaks of it.
+pub(crate) fn method<'p>(
+    profile: &'p Profile,
+    (class, method): (usize, usize),
+    what: &'static str,
+) -> Result<&'p MethodMap, Fault> {
+    let found = profile.classes.get(class);
+    let found = found.and_then(|class| class.map.methods.get(method));
+    found.ok_or(Fault::NoMethod(what, class, method))
+}
 
 /// Where a method of one of the profiles is among the merged classes, which are sorted by name and hash:
 /// index of the class and of the method. `None` if the profile has no such method.
@@ -31,7 +45,32 @@ pub(crate) fn place(
 
 pub(crate) fn fell(class: &str, method: &MethodMap) -> SubtractError {
     SubtractError::Fell {
-        what: format!("class {class}, method {}{}", method.name, method.descriptor),
+        what: format!("class {class}, method {}", method.title()),
+    }
+}
+
+/// The paths of a method's map under the numbers of another.
+pub(crate) fn renumbering<'m>(
+    class: &str,
+    from: &'m MethodMap,
+    to: &'m MethodMap,
+) -> Result<Renumbering<'m>, MergeError> {
+    let numbers = Renumbering::new(from, to);
+    if numbers.is_possible() {
+        return Ok(numbers);
+    }
+    Err(MergeError::DifferentPaths {
+        class: class.to_owned(),
+        method: from.title(),
+    })
+}
+
+/// The error for a number that names no path of a map.
+pub(crate) fn no_such_path(class: &str, method: &MethodMap) -> impl Fn(RegenerateError) -> MergeError {
+    move |source| MergeError::NoSuchPath {
+        class: class.to_owned(),
+        method: method.title(),
+        source,
     }
 }
 
@@ -43,49 +82,11 @@ pub(crate) fn take_off(
     before: &MethodMap,
     then: &MethodCounts,
 ) -> Result<(), SubtractError> {
-    let same = map.dag == before.dag && map.graph == before.graph && map.blocks == before.blocks;
-    let method = || format!("{}{}", map.name, map.descriptor);
-    if !same && !same_paths(before, map) {
-        return Err(SubtractError::DifferentPaths {
-            class: class.to_owned(),
-            method: method(),
-        });
+    let numbers = renumbering(class, before, map)?;
+    let then = numbers.counts(then).map_err(no_such_path(class, before))?;
+    if counts.take_off(&then) {
+        Ok(())
+    } else {
+        Err(fell(class, map))
     }
-    let failed = |source| SubtractError::NoSuchPath {
-        class: class.to_owned(),
-        method: method(),
-        source,
-    };
-    for (&number, &times) in &then.paths {
-        let number = if same {
-            number
-        } else {
-            translate(before, map, number).map_err(failed)?
-        };
-        let left = counts.paths.get_mut(&number);
-        less(left, times).ok_or_else(|| fell(class, map))?;
-    }
-    for (&(block, number), &times) in &then.partial {
-        let number = if same {
-            number
-        } else {
-            translate_partial(before, map, block, number).map_err(failed)?
-        };
-        let left = counts.partial.get_mut(&(block, number));
-        less(left, times).ok_or_else(|| fell(class, map))?;
-    }
-    // A count of 0 that only the later profile has stays: it has one that was read.
-    counts.paths.retain(|_, times| *times > 0);
-    counts.partial.retain(|_, times| *times > 0);
-    Ok(())
-}
-
-/// `None` if there is not so much.
-fn less(count: Option<&mut u64>, times: u64) -> Option<()> {
-    match count {
-        Some(count) => *count = count.checked_sub(times)?,
-        None if times == 0 => {}
-        None => return None,
-    }
-    Some(())
 }

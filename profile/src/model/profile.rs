@@ -69,7 +69,7 @@ pub struct ClassProfile {
     pub counts: Vec<MethodCounts>,
 }
 
-/// A class, or a method, that was left as it was, or ([`has_probes`](Self::has_probes)) whose probes report
+/// A class, or a method, that was left unchanged, or ([`has_probes`](Self::has_probes)) whose probes report
 /// less than others'.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Skipped {
@@ -102,10 +102,10 @@ impl Skipped {
 pub struct Profile {
     /// About the run.
     pub run: RunInfo,
-    /// All classes that carry probes, by name, then hash; in path maps of `trodden instrument` as they lie in
+    /// All classes that carry probes, by name, then hash; in path maps of `trodden instrument` as they are in
     /// its output.
     pub classes: Vec<ClassProfile>,
-    /// What was left as it was, or in part, sorted.
+    /// Classes and methods that were left unchanged, or in part, sorted.
     pub skipped: Vec<Skipped>,
     /// Which paths followed which, if that was recorded.
     pub kpaths: Option<KPaths>,

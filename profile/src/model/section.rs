@@ -7,9 +7,10 @@ use std::io::Write;
 
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{
-    PACKING_LIMIT, PLAIN, Problem, SECTION_TARGET, Tag, WriteError, ZLIB, check_length, put_section,
+    Checked, PACKING_LIMIT, PLAIN, SECTION_TARGET, Tag, WriteError, ZLIB, check_length, put_section,
 };
 use crate::model::errors::{MergeError, SubtractError};
+use crate::model::fault::Fault;
 use crate::model::profile::Profile;
 
 /// A kind of data in a profile. The implementor has no state: what it speaks of is in the [`Profile`].
@@ -18,14 +19,14 @@ pub(crate) trait Section: Sync {
     fn tags(&self) -> &'static [Tag];
 
     /// Appends its sections, or none if the profile has no such data. The data was checked before.
-    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError>;
+    fn write(&self, profile: &Profile, out: &mut Vec<u8>) -> Result<(), WriteError>;
 
     /// What takes its sections out of a file.
     fn reader(&self) -> Box<dyn SectionReader>;
 
     /// Does the data keep the rules of the data model? Asked before a profile is written, and when all of one
     /// is read.
-    fn check(&self, profile: &Profile) -> Result<(), Problem>;
+    fn check(&self, profile: &Profile) -> Checked;
 
     /// Its texts outside of path maps: they may hold any character, and [`Profile::printable`] replaces some.
     /// By default there are none.
@@ -38,9 +39,21 @@ pub(crate) trait Section: Sync {
         Vec::new()
     }
 
+    /// The name of its data, if the profile has some and they are estimates, which may fall. By default they
+    /// are none.
+    fn estimates(&self, _: &Profile) -> Option<&'static str> {
+        None
+    }
+
     /// The data of `now` that `before`, an earlier reading of the same recording, had not. `rest` has the
-    /// classes of `now`, sorted and each once, and gets the data: merged with `before` it is that of `now`.
-    fn subtract(&self, now: &Profile, before: &Profile, rest: &mut Profile) -> Result<(), SubtractError>;
+    /// classes of `now`, sorted and each once, and gets the data: merged with `before` it is that of `now`. By
+    /// default [estimates](Self::estimates) are refused, and all else is in the path maps.
+    fn subtract(&self, now: &Profile, before: &Profile, _rest: &mut Profile) -> Result<(), SubtractError> {
+        match self.estimates(now).or_else(|| self.estimates(before)) {
+            Some(what) => Err(SubtractError::Estimates { what }),
+            None => Ok(()),
+        }
+    }
 
     /// Calls back with the position of each class that the data says something of, so that the profile cannot
     /// do without the class. What is known about a class without saying that it ran does not count. By
@@ -57,66 +70,94 @@ pub(crate) trait SectionReader {
     /// are there.
     fn section(&mut self, tag: Tag, d: &mut Decoder<'_>, profile: &mut Profile) -> Decoded<()>;
 
-    /// Puts into the profile what the sections said. All classes are known now.
-    fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()>;
-}
-
-/// The sections of a file that is being written.
-pub(crate) struct Sections<'a> {
-    out: &'a mut Vec<u8>,
-}
-
-impl<'a> Sections<'a> {
-    /// Appends to the bytes of a file.
-    pub fn new(out: &'a mut Vec<u8>) -> Self {
-        Sections { out }
-    }
-
-    /// Appends a section with these contents, packed if that makes it smaller and readers will unpack it.
-    pub fn put(&mut self, tag: Tag, plain: &[u8]) -> Result<(), WriteError> {
-        check_length(plain)?;
-        let mut packed = ZlibEncoder::new(Vec::new(), Compression::default());
-        packed.write_all(plain)?;
-        let packed = packed.finish()?;
-        let is_readable = plain.len() <= packed.len().saturating_mul(PACKING_LIMIT);
-        let (encoding, stored) = if packed.len() < plain.len() && is_readable {
-            (ZLIB, packed.as_slice())
-        } else {
-            (PLAIN, plain)
-        };
-        put_section(self.out, tag, encoding, plain.len(), stored);
+    /// Puts into the profile what the sections said. All classes are known now. By default it is there already.
+    fn finish(self: Box<Self>, _profile: &mut Profile) -> Decoded<()> {
         Ok(())
     }
+}
 
-    /// Appends sections with these records, if there are any.
-    pub fn put_records(&mut self, tag: Tag, records: Records) -> Result<(), WriteError> {
-        records
-            .payloads()
-            .iter()
-            .try_for_each(|plain| self.put(tag, plain))
+/// Contents of the one section about a kind of data, with the number of its items, which later sections hold.
+pub(crate) struct About<T>(Option<(T, u64)>);
+
+impl<T> Default for About<T> {
+    fn default() -> Self {
+        About(None)
     }
 }
 
-/// Records of one tag. After about 1 MiB another section begins.
-#[derive(Default)]
+impl<T> About<T> {
+    /// Sets what the section says of these items.
+    pub fn set(&mut self, items: &'static str, about: T, number: u64) -> Decoded<()> {
+        match self.0.replace((about, number)) {
+            None => Ok(()),
+            Some(_) => Err(Fault::Twice(items).into()),
+        }
+    }
+
+    /// What the section says, where this number of items was read; `None` if there are none, and no section.
+    pub fn complete(self, items: &'static str, found: u64) -> Decoded<Option<T>> {
+        match self.0 {
+            None if found == 0 => Ok(None),
+            None => Err(Fault::Untold(items, found).into()),
+            Some((about, stated)) => {
+                Fault::number(items, found, stated)?;
+                Ok(Some(about))
+            }
+        }
+    }
+}
+
+/// Appends a section with these contents to a file, packed if that makes it smaller and readers will unpack it.
+pub(crate) fn put_packed(out: &mut Vec<u8>, tag: Tag, plain: &[u8]) -> Result<(), WriteError> {
+    check_length(plain)?;
+    let mut packed = ZlibEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(plain)?;
+    let packed = packed.finish()?;
+    let is_readable = plain.len() <= packed.len().saturating_mul(PACKING_LIMIT);
+    let (encoding, stored) = if packed.len() < plain.len() && is_readable {
+        (ZLIB, packed.as_slice())
+    } else {
+        (PLAIN, plain)
+    };
+    put_section(out, tag, encoding, plain.len(), stored);
+    Ok(())
+}
+
+/// Sections with the records of one tag. After about 1 MiB another one begins.
+#[derive(Debug)]
 pub(crate) struct Records {
-    full: Vec<Vec<u8>>,
+    tag: Tag,
+    /// Those that are complete.
+    packed: Vec<u8>,
     /// Takes the next record.
     pub plain: Encoder,
 }
 
 impl Records {
-    /// Ends a record: only here may a section end.
-    pub fn end(&mut self) {
-        if self.plain.bytes.len() >= SECTION_TARGET {
-            self.full.push(std::mem::take(&mut self.plain.bytes));
+    /// No records yet.
+    pub fn new(tag: Tag) -> Self {
+        Records {
+            tag,
+            packed: Vec::new(),
+            plain: Encoder::default(),
         }
     }
 
-    fn payloads(mut self) -> Vec<Vec<u8>> {
-        if !self.plain.bytes.is_empty() {
-            self.full.push(self.plain.bytes);
+    /// Ends a record: only here may a section end.
+    pub fn end(&mut self) -> Result<(), WriteError> {
+        if self.plain.bytes.len() >= SECTION_TARGET {
+            put_packed(&mut self.packed, self.tag, &self.plain.bytes)?;
+            self.plain.bytes.clear();
         }
-        self.full
+        Ok(())
+    }
+
+    /// Appends the sections to a file, if there are any.
+    pub fn append_to(mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        out.append(&mut self.packed);
+        if !self.plain.bytes.is_empty() {
+            put_packed(out, self.tag, &self.plain.bytes)?;
+        }
+        Ok(())
     }
 }

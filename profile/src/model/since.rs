@@ -5,11 +5,11 @@ use std::sync::Arc;
 use crate::model::counts::MethodCounts;
 use crate::model::map::MethodMap;
 use crate::model::profile::{ClassProfile, Profile, RunInfo};
-use crate::model::translate::{same_paths, translate, translate_partial};
+use crate::model::translate::Renumbering;
 
 impl Profile {
     /// What was counted and sampled since an earlier dump of the same session: classes, maps and their order are those of
-    /// this profile. Only counts of paths, CPU samples and the seconds are told apart; kinds of data that do not add up from
+    /// this profile. Only counts of paths, CPU samples and the seconds are differences; kinds of data that do not add up from
     /// dump to dump (path forests, contexts, subpaths, structural counts, observations) are left out.
     ///
     /// If the session was reset meanwhile, all is since then.
@@ -71,38 +71,12 @@ fn counts_since(
     before: &MethodMap,
     then: &MethodCounts,
 ) -> MethodCounts {
-    // Counts were numbered anew (option `renumber`), or cut otherwise: then nothing of before can be taken off.
-    let as_before = map.dag == before.dag;
-    if !as_before && !same_paths(map, before) {
-        return now.clone();
-    }
-    let number = |number: u64| {
-        if as_before {
-            Some(number)
-        } else {
-            translate(before, map, number).ok()
-        }
-    };
-    let partial = |block: u32, number: u64| {
-        if as_before {
-            Some(number)
-        } else {
-            translate_partial(before, map, block, number).ok()
-        }
-    };
+    let numbers = Renumbering::new(before, map);
+    let then = numbers.is_possible().then(|| numbers.counts(then));
     let mut since = now.clone();
-    for (&path, &count) in &then.paths {
-        if let Some(left) = number(path).and_then(|path| since.paths.get_mut(&path)) {
-            *left = left.saturating_sub(count);
-        }
+    // Of counts that were cut otherwise nothing can be taken off.
+    if let Some(Ok(then)) = then {
+        since.take_off(&then);
     }
-    for (&(block, path), &count) in &then.partial {
-        let now = partial(block, path).and_then(|path| since.partial.get_mut(&(block, path)));
-        if let Some(left) = now {
-            *left = left.saturating_sub(count);
-        }
-    }
-    since.paths.retain(|_, count| *count > 0);
-    since.partial.retain(|_, count| *count > 0);
     since
 }

@@ -36,7 +36,7 @@ pub fn subtract(now: &Profile, before: &Profile) -> Result<Profile, SubtractErro
     };
     for (c, class) in before.classes.iter().enumerate() {
         for (m, (map, counts)) in class.map.methods.iter().zip(&class.counts).enumerate() {
-            if counts.paths.is_empty() && counts.partial.is_empty() {
+            if counts.is_empty() {
                 continue;
             }
             let Some((to, at)) = place(before, c, m, &now.classes) else {
@@ -61,7 +61,7 @@ pub fn subtract(now: &Profile, before: &Profile) -> Result<Profile, SubtractErro
 impl Profile {
     /// Positions of the classes that something is counted of, of whatever kind.
     pub fn classes_with_counts(&self) -> BTreeSet<usize> {
-        let counted = |counts: &MethodCounts| !counts.paths.is_empty() || !counts.partial.is_empty();
+        let counted = |counts: &MethodCounts| !counts.is_empty();
         let classes = self.classes.iter().enumerate();
         let classes = classes.filter(|(_, class)| class.counts.iter().any(counted));
         let mut found: BTreeSet<usize> = classes.map(|(position, _)| position).collect();

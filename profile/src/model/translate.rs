@@ -4,8 +4,11 @@
 //! two runs over the same class bytes may number the same paths differently. As long as blocks, path starts and path
 //! ends agree, the paths are the same ones, and each has exactly one number in either map.
 
+use std::borrow::Cow;
+
 use trodden_numbering::{BlockId, EdgeRef, Path, RegenerateError, StartKind};
 
+use crate::model::counts::MethodCounts;
 use crate::model::map::MethodMap;
 
 /// Do two maps describe the same method cut into the same paths, if under different numbers?
@@ -29,7 +32,7 @@ pub fn same_paths(a: &MethodMap, b: &MethodMap) -> bool {
 }
 
 /// Number of a path of a map with the [`same_paths`].
-pub(crate) fn number_in(map: &MethodMap, path: &Path) -> Option<u64> {
+fn number_in(map: &MethodMap, path: &Path) -> Option<u64> {
     let start = map
         .dag
         .starts()
@@ -39,27 +42,72 @@ pub(crate) fn number_in(map: &MethodMap, path: &Path) -> Option<u64> {
     path.edges.iter().try_fold(start.value, value)
 }
 
-/// Translates the number of a full path from one map to another with the [`same_paths`].
-pub(crate) fn translate(from: &MethodMap, to: &MethodMap, number: u64) -> Result<u64, RegenerateError> {
-    let path = from.dag.regenerate(&from.graph, number)?;
-    number_in(to, &path).ok_or_else(|| lost(&path, number))
+/// The paths of one map under the numbers of another, which has the [`same_paths`].
+pub(crate) struct Renumbering<'m> {
+    from: &'m MethodMap,
+    to: &'m MethodMap,
+    /// Both have the same numbers.
+    is_same: bool,
 }
 
-/// Translates the number of a partial path.
-pub(crate) fn translate_partial(
-    from: &MethodMap,
-    to: &MethodMap,
-    block: u32,
-    number: u64,
-) -> Result<u64, RegenerateError> {
-    let stopped = BlockId::new(block as usize);
-    let path = from.dag.regenerate_partial(&from.graph, number, stopped)?;
-    number_in(to, &path).ok_or_else(|| lost(&path, number))
-}
+impl<'m> Renumbering<'m> {
+    /// From one map to another.
+    pub fn new(from: &'m MethodMap, to: &'m MethodMap) -> Self {
+        let is_same = from.dag == to.dag && from.graph == to.graph && from.blocks == to.blocks;
+        Renumbering { from, to, is_same }
+    }
 
-fn lost(path: &Path, number: u64) -> RegenerateError {
-    RegenerateError::Inconsistent {
-        number,
-        block: path.first.index(),
+    /// Have both maps the same paths?
+    pub fn is_possible(&self) -> bool {
+        self.is_same || same_paths(self.from, self.to)
+    }
+
+    /// Have both maps the same numbers?
+    pub fn is_same(&self) -> bool {
+        self.is_same
+    }
+
+    /// The number of a full path.
+    pub fn whole(&self, number: u64) -> Result<u64, RegenerateError> {
+        if self.is_same {
+            return Ok(number);
+        }
+        self.number_of(number, &self.from.dag.regenerate(&self.from.graph, number)?)
+    }
+
+    /// The number of a partial path.
+    pub fn partial(&self, block: u32, number: u64) -> Result<u64, RegenerateError> {
+        if self.is_same {
+            return Ok(number);
+        }
+        let stopped = BlockId::new(block as usize);
+        let path = self
+            .from
+            .dag
+            .regenerate_partial(&self.from.graph, number, stopped)?;
+        self.number_of(number, &path)
+    }
+
+    /// Counts of the method.
+    pub fn counts<'c>(&self, counts: &'c MethodCounts) -> Result<Cow<'c, MethodCounts>, RegenerateError> {
+        if self.is_same {
+            return Ok(Cow::Borrowed(counts));
+        }
+        let mut renumbered = MethodCounts::default();
+        for (&number, &times) in &counts.paths {
+            renumbered.paths.insert(self.whole(number)?, times);
+        }
+        for (&(block, number), &times) in &counts.partial {
+            let number = self.partial(block, number)?;
+            renumbered.partial.insert((block, number), times);
+        }
+        Ok(Cow::Owned(renumbered))
+    }
+
+    fn number_of(&self, number: u64, path: &Path) -> Result<u64, RegenerateError> {
+        number_in(self.to, path).ok_or(RegenerateError::Inconsistent {
+            number,
+            block: path.first.index(),
+        })
     }
 }

@@ -1,13 +1,31 @@
-//! Which options mean something together.
+//! Which options apply together.
 
 use super::table::{option_named, options};
 use super::{
     Burst, CallPaths, ContextAlgorithm, ContextWeight, FileFormat, OptionEntry, OptionError, Probe,
-    ProfileKind, ProfileOptions, Use,
+    ProfileKind, ProfileOptions, Use, ValueError,
 };
 
 /// With less, there would be more counters than memory.
-const LEAST_EPSILON: f64 = 1e-8;
+const MIN_EPSILON: f64 = 1e-8;
+
+/// Refuses an option if something is wrong.
+fn refuse(
+    is_wrong: bool,
+    name: &'static str,
+    reason: impl FnOnce() -> ValueError,
+) -> Result<(), OptionError> {
+    if is_wrong {
+        let reason = reason();
+        return Err(OptionError::Value { name, reason });
+    }
+    Ok(())
+}
+
+/// Refuses an option whose value breaks a rule.
+fn rule(is_broken: bool, name: &'static str, rule: &'static str) -> Result<(), OptionError> {
+    refuse(is_broken, name, || ValueError::Rule(rule))
+}
 
 impl ProfileOptions {
     /// Checks what options ask for together where a program is recorded. Parsing does this; to be called
@@ -38,60 +56,74 @@ impl ProfileOptions {
 
     /// Checks what options ask for together, those of replays too.
     pub(super) fn check_together(&self) -> Result<(), OptionError> {
-        let wrong = |name, reason| Err(OptionError::Value { name, reason });
         if self.is_structural() {
-            self.check_structural()?;
+            // Structure graphs have probes of their own, which nothing else can be made of.
+            self.check_alone(
+                "'structural' stands alone",
+                "profile 'structural' has probes of its own; leave 'probe' out",
+                "a trace holds no structural profile",
+            )?;
         }
         if self.is_coverage() {
-            self.check_coverage()?;
+            // Coverage as well, and its probes report nothing twice.
+            self.check_alone(
+                "'coverage' stands alone",
+                "profile 'coverage' has probes of its own; leave 'probe' out",
+                "a trace holds no coverage",
+            )?;
+            let rest = "coverage is of the run itself: no method is left out";
+            rule(self.code.memory.is_some(), "memory", rest)?;
         }
         if self.spools() {
             self.check_spool()?;
         }
-        if let Some(wish) = self.wish_for_events()
-            && !matches!(self.probe, Probe::Auto | Probe::Events)
-        {
-            return wrong(
-                "probe",
-                format!("{wish} needs probe=events, not '{}'", self.probe),
-            );
+        if let Some(wish) = self.wish_for_events() {
+            let fits = matches!(self.probe, Probe::Auto | Probe::Events);
+            let needs = || ValueError::NeedsEvents(wish, self.probe.name());
+            refuse(!fits, "probe", needs)?;
         }
-        if self.probe == Probe::None && self.sampling.sample.is_none() {
-            return wrong(
-                "probe",
-                "with 'none' nothing is measured but CPU time; give sample=1ms as well".to_owned(),
-            );
-        }
+        rule(
+            self.probe == Probe::None && self.sampling.sample.is_none(),
+            "probe",
+            "with 'none' nothing is measured but CPU time; give sample=1ms as well",
+        )?;
         for option in self.pairs().iter().filter_map(|(name, _)| option_named(name)) {
             self.check_use(option)?;
         }
         if self.profile.contains(&ProfileKind::Contexts) {
             self.check_contexts()?;
         }
-        if let Some(blocks) = self.subpaths.sliding_window
-            && self.subpaths.half_life.is_some()
-        {
-            return wrong(
-                "sliding-window",
-                format!("'{blocks}' does not go with half-life: older counts fade, or they are left out"),
-            );
+        if let Some(blocks) = self.subpaths.sliding_window {
+            refuse(self.subpaths.half_life.is_some(), "sliding-window", || {
+                let why = "does not go with half-life: older counts fade, or they are left out";
+                ValueError::Refused(blocks.to_string(), why)
+            })?;
         }
         if self.burst != Burst::Off {
             self.check_bursts()?;
         }
-        if let Some(own) = self
-            .code
-            .use_profile
-            .as_ref()
-            .filter(|_| self.renumber_after().is_some())
-            && !Use::STAYING_COUNTS.holds(self)
-        {
-            return wrong(
-                "use-profile",
-                format!("'{own}' is for {}", Use::STAYING_COUNTS.words),
-            );
+        if let Some(own) = &self.code.use_profile {
+            let is_wrong = self.renumber_after().is_some() && !Use::STAYING_COUNTS.holds(self);
+            let scope = || ValueError::OnlyFor(own.to_string(), Use::STAYING_COUNTS.words);
+            refuse(is_wrong, "use-profile", scope)?;
         }
         self.check_budget()
+    }
+
+    fn is_trace(&self) -> bool {
+        self.output.file.format() == FileFormat::Trace
+    }
+
+    /// A kind of profile that is recorded by its own probes, without other kinds.
+    fn check_alone(
+        &self,
+        alone: &'static str,
+        own_probes: &'static str,
+        no_trace: &'static str,
+    ) -> Result<(), OptionError> {
+        rule(self.profile.len() > 1, "profile", alone)?;
+        rule(self.probe != Probe::Auto, "probe", own_probes)?;
+        rule(self.is_trace(), "file", no_trace)
     }
 
     fn check_bursts(&self) -> Result<(), OptionError> {
@@ -109,18 +141,15 @@ impl ProfileOptions {
             kinds if by_clock && *kinds != [Contexts] && !self.has_events_of_jvm() => {
                 "bursts by the clock of kpaths and subpaths are the JVM's, such as jvm:100ms:2ms"
             }
-            _ if by_clock && self.output.file.format() == FileFormat::Trace => {
+            _ if by_clock && self.is_trace() => {
                 "bursts by the clock are for running programs, not for traces"
             }
             _ => return Ok(()),
         };
-        Err(OptionError::Value {
-            name: "burst",
-            reason: reason.to_owned(),
-        })
+        rule(true, "burst", reason)
     }
 
-    /// Does the option mean something here?
+    /// Does the option apply here?
     pub(super) fn check_use(&self, option: &'static OptionEntry) -> Result<(), OptionError> {
         match option.uses.first().filter(|_| !option.applies(self)) {
             None => Ok(()),
@@ -134,141 +163,70 @@ impl ProfileOptions {
 
     /// A budget is one of nodes, or a share of the run: each for its own profiles.
     fn check_budget(&self) -> Result<(), OptionError> {
-        let wrong = |reason| {
-            Err(OptionError::Value {
-                name: "budget",
-                reason,
-            })
+        let k = self.kpaths.k;
+        let Some(nodes) = self.kpaths.budget else {
+            let is_wrong = self.retiring.share.is_some() && !self.retires();
+            return refuse(is_wrong, "budget", || {
+                let why = "is a share of the run, for probe=auto on plain paths, or profile=structural; \
+                           profile=kpaths takes a number of nodes such as 200k";
+                ValueError::Refused(self.budget_text(), why)
+            });
         };
-        let least = 4 * self.kpaths.k;
-        match self.kpaths.budget {
-            Some(nodes) if !Use::KPATHS.holds(self) => wrong(format!(
-                "'{nodes}' is a number of nodes, for profile=kpaths; a share of the run is a percentage such as 1%"
-            )),
-            Some(nodes) if nodes < least => wrong(format!(
-                "{nodes} nodes are too few for k={}: at least {least} are needed",
-                self.kpaths.k
-            )),
-            None if self.retiring.share.is_some() && !self.retires() => wrong(format!(
-                "'{}' is a share of the run, for {}; profile=kpaths takes a number of nodes such as 200k",
-                self.budget_text(),
-                Use::RETIRING.words
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    /// Structure graphs have probes of their own, which nothing else can be made of.
-    fn check_structural(&self) -> Result<(), OptionError> {
-        let wrong = |name, reason: &str| {
-            let reason = reason.to_owned();
-            Err(OptionError::Value { name, reason })
-        };
-        if self.profile.len() > 1 {
-            return wrong("profile", "'structural' stands alone");
-        }
-        if self.probe != Probe::Auto {
-            return wrong(
-                "probe",
-                "profile 'structural' has probes of its own; leave 'probe' out",
-            );
-        }
-        if self.output.file.format() == FileFormat::Trace {
-            return wrong("file", "a trace holds no structural profile");
-        }
-        Ok(())
-    }
-
-    /// Coverage has probes of its own as well, and they report nothing twice.
-    fn check_coverage(&self) -> Result<(), OptionError> {
-        let wrong = |name, reason: &str| {
-            let reason = reason.to_owned();
-            Err(OptionError::Value { name, reason })
-        };
-        if self.profile.len() > 1 {
-            return wrong("profile", "'coverage' stands alone");
-        }
-        if self.probe != Probe::Auto {
-            return wrong(
-                "probe",
-                "profile 'coverage' has probes of its own; leave 'probe' out",
-            );
-        }
-        if self.code.memory.is_some() {
-            return wrong("memory", "coverage is of the run itself: no method is left out");
-        }
-        if self.output.file.format() == FileFormat::Trace {
-            return wrong("file", "a trace holds no coverage");
-        }
-        Ok(())
+        refuse(!Use::KPATHS.holds(self), "budget", || {
+            let why =
+                "is a number of nodes, for profile=kpaths; a share of the run is a percentage such as 1%";
+            ValueError::Refused(nodes.to_string(), why)
+        })?;
+        refuse(nodes < 4 * k, "budget", || ValueError::FewNodes(nodes, k, 4 * k))
     }
 
     /// Windows are differences of counts, so they are of kinds that have exact ones.
     fn check_spool(&self) -> Result<(), OptionError> {
-        let wrong = |name, reason: &str| {
-            let reason = reason.to_owned();
-            Err(OptionError::Value { name, reason })
-        };
         let differs = |kind: &&ProfileKind| {
             use ProfileKind::{Contexts, Coverage, Paths};
             !matches!(kind, Paths | Contexts | Coverage)
         };
         if let Some(kind) = self.profile.iter().find(differs) {
-            let reason = format!(
-                "windows hold what was counted since the one before, and profile '{kind}' cannot tell that; use \
-                 profile=paths, profile=coverage, or profile=contexts with algorithm=exact"
-            );
-            return wrong("spool", &reason);
+            let why = "cannot tell that; use profile=paths, profile=coverage, or profile=contexts with \
+                       algorithm=exact";
+            let reason = || ValueError::NoWindows(format!("profile '{kind}'"), why);
+            refuse(true, "spool", reason)?;
         }
-        if self.profile.contains(&ProfileKind::Contexts) && self.contexts.algorithm != ContextAlgorithm::Exact
-        {
-            let reason = format!(
-                "windows hold what was counted since the one before, and '{}' keeps estimates that come and go; use \
-                 algorithm=exact with spool",
-                self.contexts.algorithm
-            );
-            return wrong("algorithm", &reason);
-        }
-        if self.output.file.format() == FileFormat::Trace {
-            return wrong("file", "a trace has no windows; leave it out, or spool");
-        }
-        Ok(())
+        let algorithm = self.contexts.algorithm;
+        let estimates = self.profile.contains(&ProfileKind::Contexts) && algorithm != ContextAlgorithm::Exact;
+        refuse(estimates, "algorithm", || {
+            let why = "keeps estimates that come and go; use algorithm=exact with spool";
+            ValueError::NoWindows(format!("'{algorithm}'"), why)
+        })?;
+        let no_trace = "a trace has no windows; leave it out, or spool";
+        rule(self.is_trace(), "file", no_trace)
     }
 
     fn check_contexts(&self) -> Result<(), OptionError> {
-        let wrong = |name, reason| Err(OptionError::Value { name, reason });
         let (phi, epsilon) = self.thresholds();
-        if epsilon >= phi {
-            return wrong("epsilon", format!("{epsilon} is not below phi = {phi}"));
-        }
-        let weighs = self.contexts.weight != ContextWeight::Calls;
-        if weighs && self.burst != Burst::Off {
-            return wrong("weight", "weights other than calls go without bursts".to_owned());
-        }
-        if self.contexts.call_paths == CallPaths::On
-            && (self.profile != [ProfileKind::Contexts] || weighs || self.has_bursts_in_program())
-        {
-            let reason =
-                "paths to calls are for profile=contexts alone, with weight=calls and no bursts by the clock";
-            return wrong("call-paths", reason.to_owned());
-        }
-        if weighs && self.profile != [ProfileKind::Contexts] {
-            return wrong(
-                "weight",
-                format!("'{}' is for profile=contexts alone", self.contexts.weight),
-            );
-        }
-        if weighs && self.output.file.format() == FileFormat::Trace {
-            let reason = "weights other than calls are for running programs, not for traces";
-            return wrong("weight", reason.to_owned());
-        }
-        if epsilon < LEAST_EPSILON {
-            let (name, value, least) = match self.contexts.epsilon {
-                Some(_) => ("epsilon", epsilon, LEAST_EPSILON),
-                None => ("phi", phi, 5.0 * LEAST_EPSILON),
-            };
-            return wrong(name, format!("{value:e} is too small: at least {least:e}"));
-        }
-        Ok(())
+        refuse(epsilon >= phi, "epsilon", || {
+            ValueError::NotBelowPhi(epsilon, phi)
+        })?;
+        let weight = self.contexts.weight;
+        let weighs = weight != ContextWeight::Calls;
+        let is_alone = self.profile == [ProfileKind::Contexts];
+        let no_bursts = "weights other than calls go without bursts";
+        rule(weighs && self.burst != Burst::Off, "weight", no_bursts)?;
+        rule(
+            self.contexts.call_paths == CallPaths::On
+                && (!is_alone || weighs || self.has_bursts_in_program()),
+            "call-paths",
+            "paths to calls are for profile=contexts alone, with weight=calls and no bursts by the clock",
+        )?;
+        refuse(weighs && !is_alone, "weight", || {
+            ValueError::OnlyFor(weight.to_string(), "profile=contexts alone")
+        })?;
+        let no_trace = "weights other than calls are for running programs, not for traces";
+        rule(weighs && self.is_trace(), "weight", no_trace)?;
+        let (name, value, least) = match self.contexts.epsilon {
+            Some(_) => ("epsilon", epsilon, MIN_EPSILON),
+            None => ("phi", phi, 5.0 * MIN_EPSILON),
+        };
+        refuse(epsilon < MIN_EPSILON, name, || ValueError::TooSmall(value, least))
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::output::file_name;
+use super::value_error::{ValueError, file_name};
 use super::values::{format_duration, parse_duration};
 
 /// Options about which code carries probes, and which.
@@ -45,9 +45,9 @@ impl fmt::Display for UseProfile {
 const OWN: &str = "own:";
 
 impl FromStr for UseProfile {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(given: &str) -> Result<Self, String> {
+    fn from_str(given: &str) -> Result<Self, ValueError> {
         match given.strip_prefix(OWN) {
             Some(after) => Ok(UseProfile::Own(parse_duration(after)?)),
             None => Ok(UseProfile::Former(file_name(given)?)),

@@ -17,14 +17,14 @@ impl AgentCommand {
     /// Reads the agent string. An empty one means `start` with defaults.
     ///
     /// # Errors
-    /// An option that cannot be understood or means nothing with the others, or trouble with the file that
+    /// An option that cannot be understood or does not apply with the others, or trouble with the file that
     /// `config` names.
     pub fn parse(text: &str) -> Result<Self, OptionError> {
         let (action, pairs) = words(text)?;
         Self::from_pairs(action, &pairs)
     }
 
-    /// The same for classes that carry probes of a known kind already: those are the options' probe, if none
+    /// Like [`parse`](Self::parse), for classes that carry probes of a known kind already: those are the options' probe, if none
     /// is given.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl AgentCommand {
                 return Err(OptionError::Action { name, action });
             }
         }
-        // Nothing begins, so it does not matter what options mean together.
+        // Nothing begins, so it does not matter which options apply together.
         let options = ProfileOptions::read_pairs(pairs)?;
         Ok(AgentCommand { action, options })
     }

@@ -19,12 +19,12 @@ impl ProfileOptions {
         self.fleet.spool.is_some()
     }
 
-    /// Time between periodic dumps: profiles of all that was counted, or windows. `None`: only at the end.
+    /// Time between periodic dumps: profiles of everything that was counted, or windows. `None`: only at the end.
     pub fn dump_every(&self) -> Option<Duration> {
         self.output.dump.or(self.spools().then_some(WINDOW))
     }
 
-    /// Is a file written at the end that holds all that was counted? With windows only if it was asked for.
+    /// Is a file written at the end that holds everything that was counted? With windows only if it was asked for.
     pub fn writes_file(&self) -> bool {
         !self.spools() || self.is_given("file") || self.output.file != FilePattern::default()
     }
@@ -112,7 +112,7 @@ impl ProfileOptions {
         f64::from(self.retiring.share.unwrap_or(100)) / 10_000.0
     }
 
-    /// The probe that is really used: what `auto` stands for depends on what is profiled.
+    /// The probe that is really used: what `auto` selects depends on what is profiled.
     pub fn probe_in_use(&self) -> Probe {
         match self.probe {
             Probe::Auto if self.wish_for_events().is_some() => Probe::Events,
@@ -138,7 +138,7 @@ impl ProfileOptions {
         matches!(self.burst, Burst::Timed { .. })
     }
 
-    /// Do bursts by the clock stand in for every call? They do for contexts alone in a running program,
+    /// Do bursts by the clock replace every call? They do for contexts alone in a running program,
     /// unless `burst` or `algorithm` says which calls are counted, or something else is asked for that bursts
     /// do not give.
     pub fn bursts_unless_told(&self) -> bool {

@@ -1,16 +1,16 @@
 //! One row of the table of options. The rows are in `entries`, by group.
 
-use super::{Action, Probe, ProfileKind, ProfileOptions, Schedule, SubpathCounts};
+use super::{Action, Probe, ProfileKind, ProfileOptions, Schedule, SubpathCounts, ValueError};
 
 /// One option: all that the parser, the printer, the help, the documentation and the agent need.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionEntry {
     /// The word: `--name VALUE` on the command line, `name=value` elsewhere. In the agent string and in
-    /// properties files an underscore may stand for each hyphen.
+    /// properties files an underscore is taken as a hyphen.
     pub name: &'static str,
     /// Syntax of its values.
     pub value: &'static str,
-    /// The default, in words or in option syntax.
+    /// The default, described or in option syntax.
     pub default: &'static str,
     /// A value other than the default.
     pub example: &'static str,
@@ -26,14 +26,14 @@ pub struct OptionEntry {
     pub actions: &'static [Action],
     /// Who needs it.
     pub level: Level,
-    /// Where it means something: one of these has to hold. Empty: everywhere.
+    /// Where it applies: one of these has to hold. Empty: everywhere.
     pub uses: &'static [Use],
-    /// Does it choose code and its probes, so that it means nothing to code that carries its probes already?
+    /// Does it choose code and its probes, so that it does not apply to code that carries its probes already?
     pub code: bool,
     /// The change that it makes.
     pub effect: Effect,
     /// Sets it from a value in option syntax; for a list, from all its values.
-    pub(super) set: fn(&mut ProfileOptions, &str) -> Result<(), String>,
+    pub(super) set: fn(&mut ProfileOptions, &str) -> Result<(), ValueError>,
     /// Its value in option syntax; `None` if it has none.
     pub(super) get: fn(&ProfileOptions) -> Option<String>,
     /// The part of it that counts for its [`effect`](Self::effect): two values with equal marks have the same
@@ -72,12 +72,12 @@ impl OptionEntry {
         self.taken != TakenBy::Recording
     }
 
-    /// Does it mean something with these options?
+    /// True for options with which it applies.
     pub fn applies(&self, options: &ProfileOptions) -> bool {
         self.uses.is_empty() || self.uses.iter().any(|one| one.holds(options))
     }
 
-    /// Where it means something, in words: `profile=kpaths or profile=contexts`; `None`: everywhere.
+    /// Where it applies, as text: `profile=kpaths or profile=contexts`; `None`: everywhere.
     pub fn scope(&self) -> Option<String> {
         let words: Vec<&str> = self.uses.iter().map(|one| one.words).collect();
         (!words.is_empty()).then(|| words.join(" or "))
@@ -101,7 +101,7 @@ impl OptionEntry {
         })
     }
 
-    /// Is this one of its names? With `loose`, an underscore stands for a hyphen.
+    /// Is this one of its names? With `loose`, an underscore is taken as a hyphen.
     pub(super) fn is_named(&self, given: &str, loose: bool) -> bool {
         let hyphens = given.replace('_', "-");
         self.name == given || (loose && self.name == hyphens)
@@ -113,9 +113,9 @@ impl OptionEntry {
 pub enum TakenBy {
     /// To the agent, and to commands that start it: it is about the program that runs.
     Recording,
-    /// To `trodden replay` alone: research on what becomes of an event stream.
+    /// To `trodden replay` alone: research on event streams.
     Replay,
-    /// To both: it decides what becomes of an event stream.
+    /// To both: it is about the analysis of an event stream.
     Both,
 }
 
@@ -144,7 +144,7 @@ pub enum Effect {
 /// A use that options are for.
 #[derive(Clone, Copy, Debug)]
 pub struct Use {
-    /// In words, such that "is for …" can stand in front.
+    /// As text that follows "is for …".
     pub words: &'static str,
     /// Options that give it, in the syntax of the agent string.
     pub with: &'static str,
@@ -158,24 +158,21 @@ impl Use {
         (self.test)(options)
     }
 
+    /// A use that is given by the options that name it.
+    const fn plain(words: &'static str, test: fn(&ProfileOptions) -> bool) -> Use {
+        Use {
+            words,
+            with: words,
+            test,
+        }
+    }
+
     /// `profile=kpaths`
-    pub const KPATHS: Use = Use {
-        words: "profile=kpaths",
-        with: "profile=kpaths",
-        test: |o| o.has(ProfileKind::KPaths),
-    };
+    pub const KPATHS: Use = Use::plain("profile=kpaths", |o| o.has(ProfileKind::KPaths));
     /// `profile=contexts`
-    pub const CONTEXTS: Use = Use {
-        words: "profile=contexts",
-        with: "profile=contexts",
-        test: |o| o.has(ProfileKind::Contexts),
-    };
+    pub const CONTEXTS: Use = Use::plain("profile=contexts", |o| o.has(ProfileKind::Contexts));
     /// `profile=subpaths`
-    pub const SUBPATHS: Use = Use {
-        words: "profile=subpaths",
-        with: "profile=subpaths",
-        test: |o| o.has(ProfileKind::Subpaths),
-    };
+    pub const SUBPATHS: Use = Use::plain("profile=subpaths", |o| o.has(ProfileKind::Subpaths));
     /// Subpaths, of which a sample is taken.
     pub const SAMPLED_SUBPATHS: Use = Use {
         words: "profile=subpaths with counts=sampled",
@@ -183,17 +180,9 @@ impl Use {
         test: |o| o.has(ProfileKind::Subpaths) && o.subpaths.counts == SubpathCounts::Sampled,
     };
     /// `profile=structural`
-    pub const STRUCTURAL: Use = Use {
-        words: "profile=structural",
-        with: "profile=structural",
-        test: |o| o.has(ProfileKind::Structural),
-    };
+    pub const STRUCTURAL: Use = Use::plain("profile=structural", |o| o.has(ProfileKind::Structural));
     /// `profile=coverage`, also where paths are wanted, so that it has become another one.
-    pub const COVERAGE: Use = Use {
-        words: "profile=coverage",
-        with: "profile=coverage",
-        test: |o| o.is_coverage() || o.covers_paths(),
-    };
+    pub const COVERAGE: Use = Use::plain("profile=coverage", |o| o.is_coverage() || o.covers_paths());
     /// Structural profiles whose loops are switched off between windows.
     pub const WINDOWS: Use = Use {
         words: "profile=structural with windows",
@@ -207,11 +196,9 @@ impl Use {
         test: ProfileOptions::retires,
     };
     /// `probe=yieldpoint`
-    pub const YIELDPOINT: Use = Use {
-        words: "probe=yieldpoint",
-        with: "probe=yieldpoint",
-        test: |o| !o.is_structural() && o.probe_in_use() == Probe::Yieldpoint,
-    };
+    pub const YIELDPOINT: Use = Use::plain("probe=yieldpoint", |o| {
+        !o.is_structural() && o.probe_in_use() == Probe::Yieldpoint
+    });
     /// Samples whose number goes with the number of ticks.
     pub const SAMPLES_PER_TICK: Use = Use {
         words: "probe=yieldpoint with a schedule of samples",
@@ -225,11 +212,7 @@ impl Use {
         test: ProfileOptions::spools,
     };
     /// `probe=safepoint`
-    pub const SAFEPOINT: Use = Use {
-        words: "probe=safepoint",
-        with: "probe=safepoint",
-        test: |o| o.probe == Probe::Safepoint,
-    };
+    pub const SAFEPOINT: Use = Use::plain("probe=safepoint", |o| o.probe == Probe::Safepoint);
     /// Probes that stay, and whose counts say how often something was executed.
     pub const STAYING_COUNTS: Use = Use {
         words: "plain paths with probe=counters, or probe=yieldpoint and a schedule of spans",

@@ -2,10 +2,11 @@
 
 use super::near::nearest;
 use super::table::options;
+use super::value_error::ValueError;
 use super::values::Action;
 
 /// An option that cannot be understood.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum OptionError {
     /// No option has this name.
     #[error("unknown option '{name}'{}", .nearest.map(|n| format!("; did you mean '{n}'?")).unwrap_or_default())]
@@ -15,12 +16,12 @@ pub enum OptionError {
         /// The nearest known word, if one is near.
         nearest: Option<&'static str>,
     },
-    /// It means nothing with the other options.
+    /// It does not apply with the other options.
     #[error("option '{name}' is for {scope}; use it with {with}, or leave it out")]
     Inapplicable {
         /// The option.
         name: &'static str,
-        /// Where it means something, in words.
+        /// Where it applies.
         scope: String,
         /// Options with which it does, in the syntax of the agent string.
         with: &'static str,
@@ -60,7 +61,7 @@ pub enum OptionError {
         /// The option.
         name: &'static str,
         /// What is wrong.
-        reason: String,
+        reason: ValueError,
     },
     /// An option was given twice that takes one value.
     #[error("option '{name}' is given twice")]
@@ -90,13 +91,27 @@ pub enum OptionError {
         /// The line.
         text: String,
     },
-    /// Something is wrong in the file that option `config` names.
+    /// The file that option `config` names cannot be read.
     #[error("{file}: {reason}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// Something is wrong in the file that option `config` names.
+    #[error("{file}: {error}")]
     Config {
         /// The file.
         file: String,
         /// What is wrong.
-        reason: String,
+        error: Box<OptionError>,
+    },
+    /// A properties file names another one.
+    #[error("option '{name}' cannot be used inside a properties file")]
+    Nested {
+        /// The option.
+        name: &'static str,
     },
 }
 

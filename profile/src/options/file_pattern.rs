@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::value_error::{ValueError, file_name};
+
 /// The file name of a profile, with places that are filled in when it is written.
 ///
 /// `%p` is the process id, `%t` the UTC time as `YYYYMMDD-HHMMSS`, `%{NAME}` the environment variable,
@@ -27,7 +29,7 @@ enum Part {
 pub enum FileFormat {
     /// `.trodden`, and any extension that is not known: the profile itself.
     Trodden,
-    /// `.trace`: the event stream as it is.
+    /// `.trace`: the event stream itself.
     Trace,
     /// `.json`: the JSON report.
     Json,
@@ -175,12 +177,11 @@ fn matches_parts(parts: &[Part], name: &str, env: &dyn Fn(&str) -> Option<String
 }
 
 impl FromStr for FilePattern {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text.is_empty() {
-            return Err("the file name is empty".to_owned());
-        }
+    fn from_str(text: &str) -> Result<Self, ValueError> {
+        file_name(text)?;
+        let wrong = |why| Err(ValueError::refused(text, why));
         let mut parts = Vec::new();
         let mut literal = String::new();
         let mut rest = text;
@@ -197,19 +198,11 @@ impl FromStr for FilePattern {
                 Some('t') => Part::Time,
                 Some('{') => match rest.find('}') {
                     Some(close) if close > 1 => Part::Env(rest[1..close].to_owned()),
-                    Some(_) => return Err(format!("'%{{}}' in '{text}' names no variable")),
-                    None => return Err(format!("'%{{' in '{text}' is never closed by '}}'")),
+                    Some(_) => return wrong("has a '%{}' that names no variable"),
+                    None => return wrong("has a '%{' that no '}' closes"),
                 },
-                Some(other) => {
-                    return Err(format!(
-                        "unknown '%{other}' in '{text}' (known: %p, %t, %{{ENV}}, %%)"
-                    ));
-                }
-                None => {
-                    return Err(format!(
-                        "'{text}' ends in a single '%'; write '%%' for the sign itself"
-                    ));
-                }
+                Some(other) => return Err(ValueError::Place(other, text.to_owned())),
+                None => return wrong("ends in a single '%'; write '%%' for the sign itself"),
             };
             rest = match &special {
                 Part::Env(variable) => &rest[variable.len() + 2..],

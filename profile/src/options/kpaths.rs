@@ -1,4 +1,4 @@
-//! Options of profile `kpaths`, and the budget, which means something for probes that retire as well.
+//! Options of profile `kpaths`, and the budget, which applies to probes that retire as well.
 
 /// Options of profile `kpaths`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

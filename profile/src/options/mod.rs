@@ -3,16 +3,16 @@
 //! *In*: text. *Out*: an [`AgentCommand`] or [`ProfileOptions`]. No JVM is needed to parse.
 //!
 //! - **Agent string**: `start,probe=yieldpoint,interval=20ms,include=a.*+b.*`. An [`Action`] may come first.
-//!   A comma ends a value; `\,` stands for a comma inside one. An underscore in a name stands for a hyphen.
+//!   A comma ends a value; `\,` is a comma inside one. An underscore in a name is taken as a hyphen.
 //! - **Properties file**: a `name=value` (or `name: value`) per line; `#` or `!` begins a comment line.
 //!   A comma is a plain character there, and on the command line.
-//! - In all three, values of a list are joined by `+` or `,` (`\+` and `\,` stand for the characters inside
+//! - In all three, values of a list are joined by `+` or `,` (`\+` and `\,` are the characters inside
 //!   one), or the name is repeated. `\\` is a backslash; before any other character a backslash is itself.
 //!
 //! There is one [entry](OptionEntry) per option, in the file of its group in `entries`: name, help, default,
 //! how it is read and printed, where it applies, who takes it, and what changes with it. Everything else
 //! about options goes through that [table](GROUPS): the parser, the printer, the help of the command line,
-//! the documentation, and [`ProfileOptions::fingerprint`], which says whether two profiles can go on with the
+//! the documentation, and [`ProfileOptions::fingerprint`], which says whether two profiles can continue with the
 //! same classes.
 
 // In the table, `set` reads as the assignment that it is: `|o, value| Ok(o.field = parse(value)?)`.
@@ -40,6 +40,7 @@ mod structural;
 mod subpaths;
 mod syntax;
 mod table;
+mod value_error;
 mod values;
 
 pub use choices::ProfileOptions;
@@ -56,10 +57,11 @@ pub use near::{near_patterns, nearest};
 pub use output::OutputChoices;
 pub use place::{PlaceError, check_place};
 pub use sampling::SamplingChoices;
-pub use schedule::{Schedule, ScheduleError};
+pub use schedule::Schedule;
 pub use structural::{RetiringChoices, StructuralChoices};
-pub use subpaths::{MOST_PREFERENCE, SubpathChoices, SubpathDistance, SubpathStarts, SubpathThreshold};
+pub use subpaths::{MAX_PREFERENCE, SubpathChoices, SubpathDistance, SubpathStarts, SubpathThreshold};
 pub use table::{GROUPS, OptionGroup, markdown, option_named, options};
+pub use value_error::ValueError;
 pub use values::{
     Action, Arguments, Burst, BurstEvents, CallPaths, ContextAlgorithm, ContextWeight, CoverageOf, CutPaths,
     LogLevel, OpenPaths, Probe, ProfileKind, SampledBy, Share, SinglePathMethods, SubpathCounts,
@@ -85,7 +87,7 @@ impl ProfileOptions {
     /// but among values of one list. For programs that are recorded.
     ///
     /// # Errors
-    /// An option that cannot be understood or means nothing with the others, one that only a replay takes, or
+    /// An option that cannot be understood or does not apply with the others, one that only a replay takes, or
     /// trouble with the file that `config` names.
     pub fn from_pairs<N: AsRef<str>, V: AsRef<str>>(pairs: &[(N, V)]) -> Result<Self, OptionError> {
         let options = Self::read_pairs(pairs)?;
@@ -99,7 +101,7 @@ impl ProfileOptions {
     /// for research as well.
     ///
     /// # Errors
-    /// An option that cannot be understood or means nothing with the others, or trouble with the file that
+    /// An option that cannot be understood or does not apply with the others, or trouble with the file that
     /// `config` names.
     pub fn for_replay<N: AsRef<str>, V: AsRef<str>>(pairs: &[(N, V)]) -> Result<Self, OptionError> {
         let options = Self::read_pairs(pairs)?;
@@ -134,18 +136,21 @@ impl ProfileOptions {
     }
 
     fn read_config(&mut self, file: &str) -> Result<(), OptionError> {
-        let error = |reason: String| OptionError::Config {
+        let unreadable = |e: std::io::Error| OptionError::Unreadable {
             file: file.to_owned(),
-            reason,
+            reason: e.to_string(),
         };
-        let text = std::fs::read_to_string(file).map_err(|e| error(e.to_string()))?;
-        let pairs = lines(&text).map_err(|e| error(e.to_string()))?;
+        let wrong = |error| OptionError::Config {
+            file: file.to_owned(),
+            error: Box::new(error),
+        };
+        let text = std::fs::read_to_string(file).map_err(unreadable)?;
+        let pairs = lines(&text).map_err(wrong)?;
         if pairs.iter().any(|(name, _)| name == CONFIG) {
-            let reason = "option 'config' cannot be used inside a properties file";
-            return Err(error(reason.to_owned()));
+            return Err(wrong(OptionError::Nested { name: CONFIG }));
         }
         let pairs = pairs.iter().map(|(name, value)| (&**name, &**value));
-        self.apply(pairs).map_err(|e| error(e.to_string()))
+        self.apply(pairs).map_err(wrong)
     }
 
     /// Applies pairs over what is there: a list that is given replaces the one that was there before.
@@ -177,7 +182,7 @@ impl ProfileOptions {
         Ok(())
     }
 
-    /// Names and values, in option syntax, of all that was given or differs from its default, in the order of
+    /// Names and values, in option syntax, of every option that was given or differs from its default, in the order of
     /// the table. [`ProfileOptions::from_pairs`] reads them back.
     pub fn pairs(&self) -> Vec<(&'static str, String)> {
         let default = ProfileOptions::default();

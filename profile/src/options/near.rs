@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// Most names that are shown.
-const MOST: usize = 3;
+const MAX_SHOWN: usize = 3;
 
 /// The patterns that are most like this one and would match some of these classes (internal names). Best
 /// first.
@@ -46,7 +46,7 @@ pub fn near_patterns<'a>(pattern: &str, classes: impl IntoIterator<Item = &'a st
             }
         }
     }
-    found.truncate(MOST);
+    found.truncate(MAX_SHOWN);
     found.into_iter().map(|name| name + &method).collect()
 }
 

@@ -6,7 +6,7 @@ use super::file_pattern::FilePattern;
 use super::values::{Arguments, LogLevel};
 
 /// Options about files and messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutputChoices {
     /// Where the profile goes.
     pub file: FilePattern,
@@ -22,29 +22,6 @@ pub struct OutputChoices {
     pub quiet: bool,
     /// File for the answer to an attach command.
     pub out: Option<String>,
-    /// File that is locked by whoever asked for the profile, as long as they live.
+    /// File that is locked by the process that asked for the profile, as long as it lives.
     pub lease: Option<String>,
-}
-
-impl Default for OutputChoices {
-    fn default() -> Self {
-        OutputChoices {
-            file: FilePattern::default(),
-            dump: None,
-            arguments: Arguments::Names,
-            loglevel: LogLevel::Warn,
-            log: None,
-            quiet: false,
-            out: None,
-            lease: None,
-        }
-    }
-}
-
-/// A file's name as an option takes it.
-pub(super) fn file_name(value: &str) -> Result<String, String> {
-    match value {
-        "" => Err("the file name is empty".to_owned()),
-        name => Ok(name.to_owned()),
-    }
 }

@@ -4,6 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use crate::output::folder_of;
+
 /// Why a file cannot be written to its place.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
@@ -53,10 +55,7 @@ pub fn check_place(file: &Path) -> Result<(), PlaceError> {
         Ok(data) if !data.is_file() => return Ok(()),
         _ => {}
     }
-    let folder = match real.parent() {
-        Some(parent) if parent != Path::new("") => parent.to_owned(),
-        _ => PathBuf::from("."),
-    };
+    let folder = folder_of(&real).to_owned();
     let file = file.to_owned();
     match fs::metadata(&folder) {
         Ok(data) if !data.is_dir() => return Err(PlaceError::NotAFolder { file, folder }),

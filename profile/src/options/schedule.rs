@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
 
+use super::value_error::ValueError;
 use super::{format_duration, parse_duration};
 
 /// How many path ends after a clock tick are sampled, and which.
@@ -32,15 +33,15 @@ pub enum Schedule {
         stride: NonZeroU32,
     },
     /// Windows of a fixed duration instead of a fixed number of path ends (not in PEP). The other schedules
-    /// take as many samples in a stretch of a thousand path ends per second as in one of ten million. Here a
-    /// window's samples stand for all path ends that it saw, so that counts are in proportion to how often
+    /// take as many samples in an interval of a thousand path ends per second as in one of ten million. Here a
+    /// window's samples represent all path ends that it saw, so that counts are in proportion to how often
     /// paths were executed.
     Span {
-        /// How long a window is open; at most [`Schedule::LONGEST_SPAN`].
+        /// How long a window is open; at most [`Schedule::MAX_SPAN`].
         duration: Duration,
-        /// Of about so many path ends all are kept, of twice as many that follow every second, of four times
-        /// as many every fourth, and so on; each stands for those dropped beside it. A power of two, at most
-        /// [`Schedule::MOST_SPAN_SAMPLES`].
+        /// Of about this number of path ends all are kept, of twice as many that follow every second, of four times
+        /// as many every fourth, and so on; each represents those dropped next to it. A power of two, at most
+        /// [`Schedule::MAX_SPAN_SAMPLES`].
         samples: NonZeroU32,
     },
 }
@@ -60,10 +61,10 @@ impl Schedule {
     };
 
     /// Longest window of [`Schedule::Span`].
-    pub const LONGEST_SPAN: Duration = Duration::from_millis(100);
+    pub const MAX_SPAN: Duration = Duration::from_millis(100);
 
     /// Most samples that [`Schedule::Span`] takes at one density.
-    pub const MOST_SPAN_SAMPLES: u32 = 4096;
+    pub const MAX_SPAN_SAMPLES: u32 = 4096;
 
     /// Samples taken per tick; with [`Schedule::Span`] those at full density.
     pub const fn samples(self) -> u32 {
@@ -133,26 +134,11 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// A schedule that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "schedule '{given}': {reason} (known: timer, ag:SAMPLES:STRIDE, sag:SAMPLES:STRIDE, span:DURATION:SAMPLES)"
-)]
-pub struct ScheduleError {
-    /// The text that was given.
-    pub given: String,
-    /// The reason.
-    pub reason: &'static str,
-}
-
 impl FromStr for Schedule {
-    type Err = ScheduleError;
+    type Err = ValueError;
 
-    fn from_str(given: &str) -> Result<Self, ScheduleError> {
-        let error = |reason| ScheduleError {
-            given: given.to_owned(),
-            reason,
-        };
+    fn from_str(given: &str) -> Result<Self, ValueError> {
+        let error = |reason| ValueError::Schedule(given.to_owned(), reason);
         let number = |text: &str, reason| text.parse::<NonZeroU32>().map_err(|_| error(reason));
         let parts: Vec<&str> = given.split(':').collect();
         match parts.as_slice() {
@@ -168,11 +154,11 @@ impl FromStr for Schedule {
             ["span", duration, samples] => {
                 let duration = parse_duration(duration)
                     .ok()
-                    .filter(|d| *d <= Schedule::LONGEST_SPAN)
+                    .filter(|d| *d <= Schedule::MAX_SPAN)
                     .ok_or_else(|| error("DURATION is not a duration up to 100ms, such as 200us"))?;
                 let reason = "SAMPLES is not a power of two from 1 to 4096";
                 let samples = number(samples, reason)?;
-                if !samples.is_power_of_two() || samples.get() > Schedule::MOST_SPAN_SAMPLES {
+                if !samples.is_power_of_two() || samples.get() > Schedule::MAX_SPAN_SAMPLES {
                     return Err(error(reason));
                 }
                 Ok(Schedule::Span { duration, samples })

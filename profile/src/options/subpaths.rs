@@ -4,6 +4,7 @@ use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::str::FromStr;
 
+use super::value_error::ValueError;
 use super::values::{Share, SubpathCounts, SubpathIdentity, SubpathLengths, parse_amount};
 
 /// Options of profile `subpaths`.
@@ -20,9 +21,9 @@ pub struct SubpathChoices {
     pub starts: SubpathStarts,
     /// Which of them are the same one.
     pub identity: SubpathIdentity,
-    /// After so many blocks of a thread, what was counted before counts half; `None`: nothing fades.
+    /// Blocks of a thread after which what was counted before counts half; `None`: nothing fades.
     pub half_life: Option<NonZeroU64>,
-    /// Only the last so many blocks of each thread count; `None`: all do. Not with a half-life.
+    /// Number of the last blocks of each thread that count; `None`: all do. Not with a half-life.
     pub sliding_window: Option<NonZeroU64>,
     /// How far apart samples are.
     pub distance: SubpathDistance,
@@ -54,14 +55,14 @@ pub enum SubpathStarts {
     /// At any block.
     #[default]
     Anywhere,
-    /// At any block, at a loop's header so many times as likely: 1 to [`MOST_PREFERENCE`].
+    /// At any block, at a loop's header this number of times as likely: 1 to [`MAX_PREFERENCE`].
     Prefer(NonZeroU32),
     /// At loops' headers alone.
     Headers,
 }
 
 /// The most that loop headers can be preferred.
-pub const MOST_PREFERENCE: u32 = 1_000_000;
+pub const MAX_PREFERENCE: u32 = 1_000_000;
 
 impl fmt::Display for SubpathStarts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -74,13 +75,13 @@ impl fmt::Display for SubpathStarts {
 }
 
 impl FromStr for SubpathStarts {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(given: &str) -> Result<Self, String> {
+    fn from_str(given: &str) -> Result<Self, ValueError> {
         let weight = |text: &str| {
             text.parse()
                 .ok()
-                .filter(|w: &NonZeroU32| w.get() <= MOST_PREFERENCE)
+                .filter(|w: &NonZeroU32| w.get() <= MAX_PREFERENCE)
         };
         match given {
             "anywhere" => Ok(SubpathStarts::Anywhere),
@@ -88,9 +89,9 @@ impl FromStr for SubpathStarts {
             _ => (given.strip_prefix("prefer:").and_then(weight))
                 .map(SubpathStarts::Prefer)
                 .ok_or_else(|| {
-                    format!(
-                        "'{given}' is none of anywhere, headers and prefer:WEIGHT with a whole WEIGHT from 1 to {MOST_PREFERENCE}"
-                    )
+                    let kinds =
+                        "is none of anywhere, headers and prefer:WEIGHT with a whole WEIGHT from 1 to 1000000";
+                    ValueError::refused(given, kinds)
                 }),
         }
     }
@@ -110,7 +111,7 @@ pub enum SubpathDistance {
         /// Later on; at least `start`.
         floor: NonZeroU32,
     },
-    /// What OSP's equation 1 says for a run of so many blocks, the footprint, and an average count in the
+    /// What OSP's equation 1 says for a run of this number of blocks, the footprint, and an average count in the
     /// sample.
     Expect {
         /// Blocks that the run is expected to have.
@@ -131,9 +132,9 @@ impl fmt::Display for SubpathDistance {
 }
 
 impl FromStr for SubpathDistance {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(given: &str) -> Result<Self, String> {
+    fn from_str(given: &str) -> Result<Self, ValueError> {
         let parse = || {
             if given == "auto" {
                 return Some(SubpathDistance::Auto);
@@ -150,12 +151,9 @@ impl FromStr for SubpathDistance {
             let (start, floor) = (number(start)?, number(floor)?);
             (start <= floor).then_some(SubpathDistance::From { start, floor })
         };
-        parse().ok_or_else(|| {
-            format!(
-                "'{given}' is none of auto, START:FLOOR (two numbers of blocks, the second not the smaller) and \
-                 expect:BLOCKS:GAIN (such as expect:200M:10)"
-            )
-        })
+        let kinds = "is none of auto, START:FLOOR (two numbers of blocks, the second not the smaller) and \
+                     expect:BLOCKS:GAIN (such as expect:200M:10)";
+        parse().ok_or_else(|| ValueError::refused(given, kinds))
     }
 }
 
@@ -166,9 +164,9 @@ pub enum SubpathThreshold {
     /// All.
     #[default]
     None,
-    /// The first so many of the report.
+    /// The first ones of the report, in this number.
     Top(NonZeroU32),
-    /// Those that are in the sample at least so often.
+    /// Those that are in the sample at least this number of times.
     Samples(NonZeroU64),
     /// Those whose estimate is at least this share of the places where a subpath might have begun.
     Share(Share),
@@ -186,9 +184,9 @@ impl fmt::Display for SubpathThreshold {
 }
 
 impl FromStr for SubpathThreshold {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(given: &str) -> Result<Self, String> {
+    fn from_str(given: &str) -> Result<Self, ValueError> {
         let parse = || {
             Some(match given.split_once(':') {
                 None if given == "none" => SubpathThreshold::None,
@@ -198,9 +196,8 @@ impl FromStr for SubpathThreshold {
                 _ => return None,
             })
         };
-        parse().ok_or_else(|| {
-            format!("'{given}' is none of none, top:N, samples:N and share:SHARE (above 0 and up to 1, such as 0.01)")
-        })
+        let kinds = "is none of none, top:N, samples:N and share:SHARE (above 0 and up to 1, such as 0.01)";
+        parse().ok_or_else(|| ValueError::refused(given, kinds))
     }
 }
 
@@ -211,7 +208,7 @@ mod tests {
     use super::super::entry::OptionEntry;
     use super::*;
 
-    fn set(name: &str, value: &str) -> Result<SubpathChoices, String> {
+    fn set(name: &str, value: &str) -> Result<SubpathChoices, ValueError> {
         let entry = RESEARCH_ENTRIES.iter().find(|entry| entry.name == name).unwrap();
         let mut options = ProfileOptions::default();
         (entry.set)(&mut options, value).map(|()| options.subpaths)
@@ -284,7 +281,7 @@ mod tests {
         ] {
             let error = set(name, value).unwrap_err();
             assert!(
-                error.contains(hint) && error.contains(value),
+                error.to_string().contains(hint) && error.to_string().contains(value),
                 "{name}={value}: {error}"
             );
         }

@@ -70,7 +70,7 @@ pub fn option_named(name: &str) -> Option<&'static OptionEntry> {
     options().find(|option| option.is_named(name, false))
 }
 
-/// The entry of a name as it may stand in the agent string: underscores are hyphens.
+/// The entry of a name as the agent string may have it: underscores are hyphens.
 pub(super) fn option_called(name: &str) -> Option<&'static OptionEntry> {
     options().find(|option| option.is_named(name, true))
 }

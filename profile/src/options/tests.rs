@@ -784,7 +784,7 @@ fn subpath_choices() -> impl Strategy<Value = SubpathChoices> {
     let starts = prop_oneof![
         Just(SubpathStarts::Anywhere),
         Just(SubpathStarts::Headers),
-        (1..=MOST_PREFERENCE).prop_map(|weight| SubpathStarts::Prefer(NonZeroU32::new(weight).unwrap())),
+        (1..=MAX_PREFERENCE).prop_map(|weight| SubpathStarts::Prefer(NonZeroU32::new(weight).unwrap())),
     ];
     let number = || (1u32..).prop_map(|n| NonZeroU32::new(n).unwrap());
     let large = || (1u64..).prop_map(|n| std::num::NonZeroU64::new(n).unwrap());

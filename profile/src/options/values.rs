@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::near::nearest;
+use super::value_error::ValueError;
 
 /// Declares the words of an option that knows only a few, with `ALL`, `name`, `Display` and `FromStr`.
 macro_rules! words {
@@ -31,23 +31,14 @@ macro_rules! words {
         }
 
         impl FromStr for $type {
-            type Err = String;
+            type Err = ValueError;
 
-            fn from_str(given: &str) -> Result<Self, String> {
-                let known = [$($word),+];
-                Self::ALL.iter().copied().find(|one| one.name() == given).ok_or_else(|| unknown($what, given, &known))
+            fn from_str(given: &str) -> Result<Self, ValueError> {
+                let found = Self::ALL.iter().copied().find(|one| one.name() == given);
+                found.ok_or_else(|| ValueError::Unknown($what, given.to_owned(), &[$($word),+]))
             }
         }
     };
-}
-
-/// "unknown WHAT 'given'; did you mean …? (known: …)"
-fn unknown(what: &str, given: &str, known: &[&str]) -> String {
-    let hint = match nearest(given, known.iter().copied()) {
-        Some(word) => format!("; did you mean '{word}'?"),
-        None => String::new(),
-    };
-    format!("unknown {what} '{given}'{hint} (known: {})", known.join(", "))
 }
 
 words! {
@@ -57,9 +48,9 @@ words! {
         Start = "start",
         /// Stop recording and write the profile.
         Stop = "stop",
-        /// Write the profile and go on.
+        /// Write the profile and continue.
         Dump = "dump",
-        /// Forget the counts and go on.
+        /// Forget the counts and continue.
         Reset = "reset",
         /// Report what is going on.
         Status = "status",
@@ -87,8 +78,8 @@ words! {
 }
 
 impl Probe {
-    /// The probe that `auto` stands for where plain paths are profiled by probes that stay; any other stands
-    /// for itself. See [`ProfileOptions::probe_in_use`](super::ProfileOptions::probe_in_use).
+    /// The probe that `auto` selects where plain paths are profiled by probes that stay; any other is
+    /// used. See [`ProfileOptions::probe_in_use`](super::ProfileOptions::probe_in_use).
     pub const fn resolved(self) -> Probe {
         match self {
             Probe::Auto => Probe::Yieldpoint,
@@ -113,10 +104,12 @@ words! {
 
 words! {
     /// Severity of messages, most severe first.
+    #[derive(Default)]
     LogLevel, "log level" {
         /// Something did not work.
         Error = "error",
         /// Something worked less well than wished.
+        #[default]
         Warn = "warn",
         /// A few lines per run.
         Info = "info",
@@ -157,8 +150,10 @@ words! {
 
 words! {
     /// How much of the program's arguments a profile has.
+    #[derive(Default)]
     Arguments, "choice" {
         /// Names of options, [without their values](crate::without_values). The default.
+        #[default]
         Names = "names",
         /// All of them.
         All = "all",
@@ -200,7 +195,7 @@ words! {
         Structural = "structural",
         /// Which blocks and which ways of decisions ran.
         Coverage = "coverage",
-        /// Nothing: shows what the event stream by itself costs.
+        /// Nothing: shows what the event stream alone costs.
         Null = "null",
     }
 }
@@ -301,11 +296,11 @@ impl fmt::Display for Share {
 }
 
 impl FromStr for Share {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(given: &str) -> Result<Self, String> {
+    fn from_str(given: &str) -> Result<Self, ValueError> {
         let share = given.parse().ok().and_then(Share::new);
-        share.ok_or_else(|| format!("'{given}' is not a share above 0 and up to 1, such as 1e-4"))
+        share.ok_or_else(|| ValueError::refused(given, "is not a share above 0 and up to 1, such as 1e-4"))
     }
 }
 
@@ -330,7 +325,7 @@ pub enum Burst {
         interval: NonZeroU64,
         /// Calls and returns in a window; not more than `interval`.
         length: NonZeroU32,
-        /// Of windows that would be left out, one in so many takes place.
+        /// Of windows that would be left out, one in this number takes place.
         reenable: Option<NonZeroU32>,
     },
     /// Of a running program: the same by the clock, and between windows nothing is reported.
@@ -388,20 +383,19 @@ impl fmt::Display for Burst {
 }
 
 impl FromStr for Burst {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(given: &str) -> Result<Self, String> {
+    fn from_str(given: &str) -> Result<Self, ValueError> {
         if given == "off" {
             return Ok(Burst::Off);
         }
         let shape = || {
-            format!(
-                "'{given}' is none of off, static:INTERVAL:LENGTH (in activations, or times), jvm:INTERVAL:LENGTH (times) \
-                 and adaptive:INTERVAL:LENGTH:RR"
-            )
+            let kinds = "is none of off, static:INTERVAL:LENGTH (in activations, or times), jvm:INTERVAL:LENGTH (times) \
+                         and adaptive:INTERVAL:LENGTH:RR";
+            ValueError::refused(given, kinds)
         };
         let (kind, numbers) = given.split_once(':').ok_or_else(shape)?;
-        let (numbers, reenable) = match kind {
+        let (numbers, rate) = match kind {
             "static" | "jvm" => (numbers, None),
             "adaptive" => {
                 let (numbers, rate) = numbers.rsplit_once(':').ok_or_else(shape)?;
@@ -410,66 +404,51 @@ impl FromStr for Burst {
             _ => return Err(shape()),
         };
         let (interval, length) = numbers.split_once(':').ok_or_else(shape)?;
-        let timed = |events| timed_burst(interval, length, events);
-        match (kind, reenable) {
-            ("jvm", _) => timed(BurstEvents::Jvm).ok_or_else(shape)?,
-            (_, Some(reenable)) => {
-                let (interval, length) = counted_burst(interval, length).ok_or_else(shape)??;
-                Ok(Burst::Adaptive {
-                    interval,
-                    length,
-                    reenable,
-                })
+        let times = (parse_duration(interval).ok()).zip(parse_duration(length).ok());
+        if let (Some((interval, length)), None) = (times, rate) {
+            if length >= interval {
+                let [length, interval] = [length, interval].map(format_duration);
+                return Err(ValueError::NoPause(length, interval));
             }
-            (_, None) => timed(BurstEvents::Probes).unwrap_or_else(|| {
-                let (interval, length) = counted_burst(interval, length).ok_or_else(shape)??;
-                Ok(Burst::Static { interval, length })
-            }),
+            let events = if kind == "jvm" {
+                BurstEvents::Jvm
+            } else {
+                BurstEvents::Probes
+            };
+            return Ok(Burst::Timed {
+                interval,
+                length,
+                events,
+            });
         }
+        let numbers: Option<(NonZeroU64, NonZeroU32)> = interval.parse().ok().zip(length.parse().ok());
+        let (interval, length) = numbers.filter(|_| kind != "jvm").ok_or_else(shape)?;
+        if u64::from(length.get()) > interval.get() {
+            return Err(ValueError::LongWindow(length.get(), interval.get()));
+        }
+        Ok(match rate {
+            None => Burst::Static { interval, length },
+            Some(reenable) => Burst::Adaptive {
+                interval,
+                length,
+                reenable,
+            },
+        })
     }
-}
-
-/// Bursts by the clock; `None` if these are not two times.
-fn timed_burst(interval: &str, length: &str, events: BurstEvents) -> Option<Result<Burst, String>> {
-    let (interval, length) = (parse_duration(interval).ok()?, parse_duration(length).ok()?);
-    if length >= interval {
-        return Some(Err(format!(
-            "a window of {} leaves no time between windows of an interval of {}",
-            format_duration(length),
-            format_duration(interval)
-        )));
-    }
-    Some(Ok(Burst::Timed {
-        interval,
-        length,
-        events,
-    }))
-}
-
-/// The numbers of bursts by what a thread does; `None` if these are not two numbers.
-fn counted_burst(interval: &str, length: &str) -> Option<Result<(NonZeroU64, NonZeroU32), String>> {
-    let (interval, length): (NonZeroU64, NonZeroU32) = (interval.parse().ok()?, length.parse().ok()?);
-    if u64::from(length.get()) > interval.get() {
-        return Some(Err(format!(
-            "a window of {length} does not fit an interval of {interval}"
-        )));
-    }
-    Some(Ok((interval, length)))
 }
 
 /// Reads the rate at which windows are re-enabled: `none`, or a percentage that is one in a whole number.
-fn parse_rate(given: &str) -> Result<Option<NonZeroU32>, String> {
+fn parse_rate(given: &str) -> Result<Option<NonZeroU32>, ValueError> {
     if given == "none" {
         return Ok(None);
     }
     let percent: Option<u32> = given.strip_suffix('%').unwrap_or(given).parse().ok();
     let divides = percent.filter(|&p| p > 0 && 100u32.is_multiple_of(p));
-    match divides.and_then(|percent| NonZeroU32::new(100 / percent)) {
-        Some(n) => Ok(Some(n)),
-        None => Err(format!(
-            "'{given}' is neither 'none' nor a percentage that divides 100, such as 5, 10 or 20"
-        )),
-    }
+    let one_in = divides.and_then(|percent| NonZeroU32::new(100 / percent));
+    let expected = "is neither 'none' nor a percentage that divides 100, such as 5, 10 or 20";
+    one_in
+        .map(Some)
+        .ok_or_else(|| ValueError::refused(given, expected))
 }
 
 const UNITS: [(&str, u64); 8] = [
@@ -486,26 +465,23 @@ const UNITS: [(&str, u64); 8] = [
 /// Reads a duration: a whole number and a unit, `ns`, `us`, `ms`, `s`, `m`, `h`, `d` or `w`. Zero is refused.
 ///
 /// # Errors
-/// In words, for the user.
-pub fn parse_duration(given: &str) -> Result<Duration, String> {
+/// What is wrong with it.
+pub fn parse_duration(given: &str) -> Result<Duration, ValueError> {
+    let wrong = |why| Err(ValueError::Duration(given.to_owned(), why));
     let digits = given.len() - given.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = given.split_at(digits);
     if number.is_empty() {
-        return Err(format!("'{given}' is not a duration such as 20ms"));
+        return Err(ValueError::refused(given, "is not a duration such as 20ms"));
     }
     if unit.is_empty() {
-        return Err(format!(
-            "duration '{given}' lacks a unit (ns, us, ms, s, m, h, d or w)"
-        ));
+        return wrong("lacks a unit (ns, us, ms, s, m, h, d or w)");
     }
     let Some(&(_, nanos)) = UNITS.iter().find(|(name, _)| *name == unit) else {
-        return Err(format!(
-            "unknown unit '{unit}' in '{given}' (known: ns, us, ms, s, m, h, d, w)"
-        ));
+        return Err(ValueError::Unit(unit.to_owned(), given.to_owned()));
     };
     match number.parse::<u64>().ok().and_then(|n| n.checked_mul(nanos)) {
-        None => Err(format!("duration '{given}' is too long")),
-        Some(0) => Err(format!("duration '{given}' must be longer than zero")),
+        None => wrong("is too long"),
+        Some(0) => wrong("must be longer than zero"),
         Some(nanos) => Ok(Duration::from_nanos(nanos)),
     }
 }
@@ -519,11 +495,11 @@ pub fn format_duration(duration: Duration) -> String {
 }
 
 /// Reads `true` or `false` (or nothing, for a bare word: true).
-pub(super) fn parse_bool(given: &str) -> Result<bool, String> {
+pub(super) fn parse_bool(given: &str) -> Result<bool, ValueError> {
     match given {
         "" | "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(format!("'{given}' is neither 'true' nor 'false'")),
+        _ => Err(ValueError::refused(given, "is neither 'true' nor 'false'")),
     }
 }
 
@@ -557,9 +533,9 @@ impl fmt::Display for SubpathLengths {
 }
 
 impl FromStr for SubpathLengths {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(given: &str) -> Result<Self, String> {
+    fn from_str(given: &str) -> Result<Self, ValueError> {
         let parse = || {
             let (kind, limit) = given.split_once(':')?;
             let (kind, uniform) = match kind.strip_suffix("-uniform") {
@@ -581,12 +557,8 @@ impl FromStr for SubpathLengths {
                 limit,
             })
         };
-        parse().ok_or_else(|| {
-            format!(
-                "'{given}' is none of pow2:N, pow2-uniform:N, any:N and any-uniform:N with N from 2 to {}, a power of two for pow2",
-                super::MAX_SUBPATH
-            )
-        })
+        let expected = "is none of pow2:N, pow2-uniform:N, any:N and any-uniform:N with N from 2 to 65536, a power of two for pow2";
+        parse().ok_or_else(|| ValueError::refused(given, expected))
     }
 }
 

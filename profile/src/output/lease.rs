@@ -33,7 +33,7 @@ impl Lease {
     /// Opens the file that another process locks.
     ///
     /// # Errors
-    /// If it cannot be opened, or nobody holds a lock on it.
+    /// If it cannot be opened, or no process holds a lock on it.
     pub fn of_another(path: &Path) -> io::Result<Self> {
         let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
         let file = OpenOptions::new()
@@ -52,7 +52,7 @@ impl Lease {
         flock(&self.file, FlockOperation::NonBlockingLockShared).is_ok()
     }
 
-    /// Waits until whoever holds the lock has ended. Costs nothing meanwhile: the kernel wakes the thread up.
+    /// Waits until the process that holds the lock has ended. Costs nothing meanwhile: the kernel wakes the thread up.
     ///
     /// # Errors
     /// If the kernel refuses to wait.

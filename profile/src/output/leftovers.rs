@@ -82,8 +82,13 @@ pub fn clear_sessions(folder: &Path) -> usize {
 }
 
 fn is_settled(data: &Metadata) -> bool {
+    is_older(data, SETTLED)
+}
+
+/// True for files that were not changed for that time.
+pub(crate) fn is_older(data: &Metadata, time: Duration) -> bool {
     let age = data.modified().map(|time| SystemTime::now().duration_since(time));
-    matches!(age, Ok(Ok(age)) if age >= SETTLED)
+    matches!(age, Ok(Ok(age)) if age >= time)
 }
 
 /// Opens a regular file of this user that no living process writes; the lock on it lasts while it is open.

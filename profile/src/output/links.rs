@@ -4,9 +4,6 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Sticky and writable for all, as `/tmp` is.
-const STICKY: u32 = 0o1002;
-
 /// A link in a sticky folder that everybody may write to, which belongs neither to this user nor to root: it leads where
 /// another user wants. Linux refuses to follow these as well where `fs.protected_symlinks` is on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,7 +23,7 @@ pub fn check_links(path: &Path) -> Result<(), ForeignLink> {
     for pair in parents.windows(2).rev() {
         let &[link, folder] = pair else { continue };
         let is_foreign = |data: &Metadata| data.is_symlink() && ![0, super::user()].contains(&data.uid());
-        let is_open = |data: Metadata| data.permissions().mode() & STICKY == STICKY;
+        let is_open = |data: Metadata| data.permissions().mode() & super::STICKY == super::STICKY;
         if fs::symlink_metadata(link).is_ok_and(|data| is_foreign(&data))
             && fs::metadata(folder).is_ok_and(is_open)
         {

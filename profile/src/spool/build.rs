@@ -7,13 +7,13 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 /// The largest central directory of a jar that is read.
-const MOST_DIRECTORY: u64 = 64 << 20;
+const MAX_DIRECTORY: u64 = 64 << 20;
 /// Folders with more bytes of class files, or more files, are not read.
-const MOST_CLASSES: u64 = 256 << 20;
-const MOST_FILES: usize = 200_000;
+const MAX_CLASSES: u64 = 256 << 20;
+const MAX_FILES: usize = 200_000;
 /// The end of a zip file's central directory, without its comment.
 const END_RECORD: usize = 22;
-const LONGEST_COMMENT: u64 = 0xffff;
+const MAX_COMMENT: u64 = 0xffff;
 
 /// The first 16 hex digits of the SHA-256 of a text: `trodden build 1`, and a line for each entry of the class path. For a jar that is
 /// its name without folder, a blank, and the SHA-256 (hex) of its ZIP central directory, which has the name, size and CRC-32 of each entry. For a folder
@@ -50,7 +50,7 @@ fn jar(path: &Path) -> Option<String> {
 /// The bytes of a zip file's central directory, if it has one of a size that we read.
 fn central_directory(file: &mut File) -> io::Result<Option<Vec<u8>>> {
     let length = file.seek(SeekFrom::End(0))?;
-    let tail_at = length.saturating_sub(END_RECORD as u64 + LONGEST_COMMENT);
+    let tail_at = length.saturating_sub(END_RECORD as u64 + MAX_COMMENT);
     let tail = read_at(file, tail_at, length - tail_at)?;
     // The last record whose comment reaches to the end of the file.
     let is_end = |at: &usize| {
@@ -88,7 +88,7 @@ fn central_directory(file: &mut File) -> io::Result<Option<Vec<u8>>> {
     }
     // What stands in front of the zip file, a script say, shifts its offsets, but not where the directory ends.
     match behind.checked_sub(size) {
-        Some(at) if size <= MOST_DIRECTORY => read_at(file, at, size).map(Some),
+        Some(at) if size <= MAX_DIRECTORY => read_at(file, at, size).map(Some),
         _ => Ok(None),
     }
 }
@@ -106,7 +106,7 @@ fn folder(path: &Path) -> Option<String> {
     let bytes = files
         .iter()
         .fold(0u64, |sum, (_, size)| sum.saturating_add(*size));
-    if bytes > MOST_CLASSES {
+    if bytes > MAX_CLASSES {
         return None;
     }
     files.sort();
@@ -134,7 +134,7 @@ fn class_files(folder: &Path, before: &str, files: &mut Vec<(String, u64)>) -> i
         } else if data.is_file() && name.ends_with(".class") {
             files.push((name, data.len()));
         }
-        if files.len() > MOST_FILES {
+        if files.len() > MAX_FILES {
             return Err(io::Error::other("too many files"));
         }
     }

@@ -1,13 +1,13 @@
-//! What lies in a spool folder.
+//! The files of a spool folder.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use super::hmac::HMAC_END;
 use super::name::WindowName;
-use crate::output::clear_leftovers;
+use crate::output::{clear_leftovers, is_older, with_end};
 
 /// A younger HMAC may be that of a window which is about to get its name.
 const SETTLED: Duration = Duration::from_secs(60);
@@ -75,9 +75,10 @@ pub fn clear(folder: &Path) -> usize {
         let Some(window) = path.to_str().and_then(|path| path.strip_suffix(HMAC_END)) else {
             return;
         };
-        let age = data.modified().map(|time| SystemTime::now().duration_since(time));
-        let settled = matches!(age, Ok(Ok(age)) if age >= SETTLED);
-        if settled && WindowName::of(Path::new(window)).is_some() && !Path::new(window).exists() {
+        if is_older(&data, SETTLED)
+            && WindowName::of(Path::new(window)).is_some()
+            && !Path::new(window).exists()
+        {
             alone.push(path);
         }
     });
@@ -89,9 +90,7 @@ pub fn clear(folder: &Path) -> usize {
 
 /// The file with a window's HMAC, whether it is there or not.
 pub fn with_hmac(window: &Path) -> PathBuf {
-    let mut name = window.as_os_str().to_owned();
-    name.push(HMAC_END);
-    PathBuf::from(name)
+    with_end(window, HMAC_END)
 }
 
 fn each_file(folder: &Path, mut each: impl FnMut(PathBuf, fs::Metadata)) -> Result<(), SpoolError> {

@@ -11,7 +11,7 @@ use super::build::hex;
 /// What the name of a file with an HMAC has behind its window's.
 pub const HMAC_END: &str = ".hmac";
 /// The shortest key, in bytes.
-pub const LEAST_KEY: usize = 16;
+pub const MIN_KEY: usize = 16;
 
 /// A key for HMACs.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ pub enum KeyError {
         source: io::Error,
     },
     /// A short key is guessed.
-    #[error("{}: the key has {bytes} bytes; it takes at least {LEAST_KEY}", .file.display())]
+    #[error("{}: the key has {bytes} bytes; it takes at least {MIN_KEY}", .file.display())]
     Short {
         /// The file.
         file: PathBuf,
@@ -52,7 +52,7 @@ impl Key {
             source,
         })?;
         let key = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
-        if key.len() < LEAST_KEY {
+        if key.len() < MIN_KEY {
             return Err(KeyError::Short {
                 file: file.to_owned(),
                 bytes: key.len(),
@@ -82,7 +82,7 @@ impl Key {
         hex(&self.outer.clone().chain_update(inner).finalize())
     }
 
-    /// Is this the HMAC of these bytes? White space around it does not matter. How long it takes tells nothing of how much of it
+    /// Is this the HMAC of these bytes? White space around it does not matter. How long it takes does not depend on how much of it
     /// is right.
     pub(super) fn is_hmac(&self, bytes: &[u8], code: &str) -> bool {
         let (own, code) = (self.hmac(bytes), code.trim().to_ascii_lowercase());

@@ -28,7 +28,7 @@ pub fn new_jvm_id() -> std::io::Result<String> {
     Ok(hex(&bytes))
 }
 
-/// What is running: the first word of the command line that a JVM tells (`sun.java.command`), which is a main class, a module's one or a jar. Of a jar it is the
+/// What is running: the first word of the command line that a JVM reports (`sun.java.command`), which is a main class, a module's one or a jar. Of a jar it is the
 /// name without folder, of a module the class.
 pub fn service_of(command: &str) -> String {
     let main = command.split(' ').next().unwrap_or_default();
@@ -43,7 +43,7 @@ pub fn service_of(command: &str) -> String {
 pub struct Draw {
     /// The host.
     pub host: String,
-    /// One in so many is drawn.
+    /// One in this number is drawn.
     pub of: NonZeroU32,
     /// How long a draw holds: a day of UTC by default. At least a second.
     pub holds: Duration,

@@ -36,7 +36,7 @@ pub enum VerifyError {
     /// Its name is not that of a window.
     #[error("{}: the name is not that of a window (32 hex digits, '-', 8 digits, '.trodden')", .0.display())]
     Name(PathBuf),
-    /// There is a key, but no HMAC beside it.
+    /// There is a key, but no HMAC next to it.
     #[error("{}: there is no HMAC beside it ({source})", .file.display())]
     NoHmac {
         /// The window.
@@ -67,7 +67,7 @@ pub enum VerifyError {
     },
 }
 
-/// Reads a window and checks it: the HMAC beside it if there is a key, the checksums of its sections, and that it is the window
+/// Reads a window and checks it: the HMAC next to it if there is a key, the checksums of its sections, and that it is the window
 /// that its name says.
 ///
 /// # Errors

@@ -5,7 +5,7 @@
 //!
 //! | kind | name | argument | meaning |
 //! | --- | --- | --- | --- |
-//! | 0 | `PathEnd` | path number | the topmost activation ended a path and goes on |
+//! | 0 | `PathEnd` | path number | the topmost activation ended a path and continues |
 //! | 1 | `Enter` | bytecode index of the call in the caller, 0xffff if not known | an activation of the method is pushed |
 //! | 2 | `Exit` | 0 | the topmost activation returns (where no `LastPath` says so) |
 //! | 3 | `LastPath` | path number | the topmost activation ended a path by returning, and is popped |
@@ -15,10 +15,10 @@
 //! | 7 | `Prefix` | path register | the path so far of the activation that calls: belongs to the `Enter` right after it (`call-paths=on`) |
 //! | 8 | `Gap` | 0 | events are missing from here on: no activation is known; method 0 |
 //! | 9 | `Call` | bytecode index, 0xffff if not known | the activation of the method is about to call from there |
-//! | 10 | `Charge` | weight | so many nanoseconds or bytes are the topmost activation's; method 0 |
-//! | 11 | `Burst` | group × 2^28 + activations | a burst of a group begins, each call of which stands for *method* calls; so many `Enter` words follow that rebuild the stack |
+//! | 10 | `Charge` | weight | nanoseconds or bytes of the topmost activation's; method 0 |
+//! | 11 | `Burst` | group × 2^28 + activations | a burst of a group begins, each call of which represents *method* calls; that number of `Enter` words follow, which rebuild the stack |
 //! | 12 | `Before` | activations | what was there before profiling, below all that tells: as many activations as `Below` words follow; method 0 |
-//! | 13 | `Below` | bytecode index of its call under way, 0xffff if not known | such an activation, the outermost first |
+//! | 13 | `Below` | bytecode index of its open call, 0xffff if not known | such an activation, the outermost first |
 //!
 //! **Exceptions.** Nothing is appended while an exception unwinds activations. The next event of an activation that
 //! survived is preceded by `Unwound`, so the stack is exact whenever another word is read.
@@ -61,7 +61,7 @@ const METHOD_SHIFT: u32 = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Kind {
-    /// A path ended, the activation goes on.
+    /// A path ended, the activation continues.
     PathEnd = 0,
     /// An activation begins.
     Enter = 1,
@@ -169,7 +169,7 @@ pub enum Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // The fields are what they are called; the module's table says what they mean.
 pub enum Event {
-    /// The topmost activation, one of `method`, ended a path and goes on.
+    /// The topmost activation, one of `method`, ended a path and continues.
     PathEnd { method: u32, path: u32 },
     /// An activation begins. `call_site`: bytecode index of the call in the caller, if known.
     Enter { method: u32, call_site: Option<u16> },
@@ -190,9 +190,9 @@ pub enum Event {
     Gap,
     /// The topmost activation, one of `method`, is about to call from a bytecode index, [`NO_CALL_SITE`] if that is not known.
     Call { method: u32, bci: u32 },
-    /// The topmost activation has taken so many nanoseconds, or allocated so many bytes, since the last word.
+    /// The topmost activation has taken these nanoseconds, or allocated these bytes, since the last word.
     Charge { weight: u32 },
-    /// A burst begins: each call stands for `factor` calls; so many `Enter` words follow that rebuild the stack.
+    /// A burst begins: each call represents `factor` calls; that number of `Enter` words follow, which rebuild the stack.
     Burst {
         factor: u32,
         group: u32,
@@ -200,7 +200,7 @@ pub enum Event {
     },
     /// Below all activations that tell of themselves are so many from before profiling, told by as many `Below` words.
     Before { activations: u32 },
-    /// An activation from before profiling, and the bytecode index of its call under way, if known.
+    /// An activation from before profiling, and the bytecode index of its open call, if known.
     Below { method: u32, call: Option<u16> },
 }
 
@@ -221,11 +221,7 @@ impl Word {
 
     /// An activation begins.
     pub const fn enter(method: u32, call_site: Option<u16>) -> Word {
-        let argument = match call_site {
-            Some(bci) => bci as u32,
-            None => NO_CALL_SITE,
-        };
-        Word::of(Kind::Enter, method, argument)
+        Word::of(Kind::Enter, method, site_number(call_site))
     }
 
     /// The topmost activation returns.
@@ -281,16 +277,12 @@ impl Word {
         Word::of(Kind::Before, 0, activations)
     }
 
-    /// One of them, and its call under way.
+    /// One of them, and its open call.
     pub const fn below(method: u32, call: Option<u16>) -> Word {
-        let argument = match call {
-            Some(bci) => bci as u32,
-            None => NO_CALL_SITE,
-        };
-        Word::of(Kind::Below, method, argument)
+        Word::of(Kind::Below, method, site_number(call))
     }
 
-    /// Method ids above [`MAX_METHOD`] lose their upper bits: whoever gives them out must refuse them.
+    /// Method ids above [`MAX_METHOD`] lose their upper bits: callers must refuse them.
     const fn of(kind: Kind, method: u32, argument: u32) -> Word {
         debug_assert!(method <= MAX_METHOD);
         Word((kind as u64) << KIND_SHIFT | ((method & MAX_METHOD) as u64) << METHOD_SHIFT | argument as u64)
@@ -369,11 +361,7 @@ impl Word {
             }
             Kind::Enter => Event::Enter {
                 method,
-                call_site: if argument == NO_CALL_SITE {
-                    None
-                } else {
-                    Some(argument as u16)
-                },
+                call_site: (argument != NO_CALL_SITE).then_some(argument as u16),
             },
             Kind::Exit if argument != 0 => return Err(bad("the argument of an exit", "0")),
             Kind::Exit => Event::Exit { method },
@@ -427,6 +415,14 @@ impl Word {
     }
 }
 
+/// The argument for a bytecode index.
+const fn site_number(site: Option<u16>) -> u32 {
+    match site {
+        Some(bci) => bci as u32,
+        None => NO_CALL_SITE,
+    }
+}
+
 impl Event {
     /// The word that decodes to this. (Call site 0xffff is one that is not known.)
     pub const fn word(self) -> Word {
@@ -453,7 +449,7 @@ impl Event {
     }
 }
 
-/// Which events a stream has, or an analysis wants: the instrumentation leaves out what nobody reads.
+/// Which events a stream has, or an analysis wants: the instrumentation leaves out what no analysis reads.
 ///
 /// [`Default`] is none of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -462,7 +458,7 @@ pub struct EventKinds {
     pub paths: bool,
     /// Beginning and end of activations: `Enter`, `Exit` (or `LastPath`), `Unwound`, `Gap`.
     pub activations: bool,
-    /// `Enter` tells the call site. Needs `activations`.
+    /// `Enter` has the call site. Needs `activations`.
     pub call_sites: bool,
     /// `OnlyPath` for methods without loops, in place of `Enter` and `LastPath`: about half the words. Who wants the
     /// calls that such an activation makes nested inside it has to do without.
@@ -480,13 +476,11 @@ impl EventKinds {
         only_paths: false,
         blocks: false,
     };
-    /// Path ends, whoever's they are.
+    /// Path ends of any activation.
     pub const PATHS: EventKinds = EventKinds {
         paths: true,
-        activations: false,
-        call_sites: false,
         only_paths: true,
-        blocks: false,
+        ..EventKinds::NONE
     };
     /// Path ends and whose they are.
     pub const ACTIVATION_PATHS: EventKinds = EventKinds {

@@ -1,18 +1,18 @@
-//! The section with the counts of tests, both ways.
+//! The section with the counts of tests: writing and reading.
 
 use super::{TestCounts, TestMethod};
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
 use crate::model::counts::MethodCounts;
 use crate::model::profile::Profile;
-use crate::model::section::{Records, SectionReader, Sections};
+use crate::model::section::{Records, SectionReader};
 
 /// Its tag.
 pub(super) const TESTS: Tag = *b"test";
 
 /// Writes one record per test.
-pub(super) fn write(all: &[TestCounts], out: &mut Sections<'_>) -> Result<(), WriteError> {
-    let mut records = Records::default();
+pub(super) fn write(all: &[TestCounts], out: &mut Vec<u8>) -> Result<(), WriteError> {
+    let mut records = Records::new(TESTS);
     for test in all {
         let plain = &mut records.plain;
         plain.string(&test.name);
@@ -23,9 +23,9 @@ pub(super) fn write(all: &[TestCounts], out: &mut Sections<'_>) -> Result<(), Wr
         plain.option(test.nanos, |plain, nanos| plain.uint(nanos));
         write_methods(&test.methods, plain);
         write_methods(&test.others, plain);
-        records.end();
+        records.end()?;
     }
-    out.put_records(TESTS, records)
+    records.append_to(out)
 }
 
 fn write_methods(methods: &[TestMethod], plain: &mut Encoder) {
@@ -47,23 +47,15 @@ fn write_methods(methods: &[TestMethod], plain: &mut Encoder) {
     }
 }
 
-/// What was read so far.
-#[derive(Default)]
-pub(super) struct Reading {
-    all: Vec<TestCounts>,
-}
+/// Tests go straight into the profile.
+pub(super) struct Reading;
 
 impl SectionReader for Reading {
-    fn section(&mut self, _: Tag, d: &mut Decoder<'_>, _: &mut Profile) -> Decoded<()> {
+    fn section(&mut self, _: Tag, d: &mut Decoder<'_>, profile: &mut Profile) -> Decoded<()> {
         d.records(|d| {
-            self.all.push(record(d)?);
+            profile.by_test.push(record(d)?);
             Ok(())
         })
-    }
-
-    fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
-        profile.by_test = self.all;
-        Ok(())
     }
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::{TestCounts, TestMethod};
 use crate::model::counts::MethodCounts;
 use crate::model::errors::MergeError;
-use crate::model::places::place;
+use crate::model::places::{no_such_path, place};
 use crate::model::profile::{ClassProfile, Profile};
-use crate::model::translate::{translate, translate_partial};
+use crate::model::translate::Renumbering;
 
 /// Methods of a test by position of class and method.
 type Methods = BTreeMap<(u32, u32), MethodCounts>;
@@ -66,31 +66,12 @@ fn add(
         return Ok(());
     };
     let own = &profile.classes[one.class as usize].map.methods[one.method as usize];
-    let merged = &classes[class].map.methods[method];
-    let same = own.dag == merged.dag && own.graph == merged.graph && own.blocks == merged.blocks;
-    let failed = |source| MergeError::NoSuchPath {
-        class: classes[class].map.name.clone(),
-        method: format!("{}{}", own.name, own.descriptor),
-        source,
-    };
+    let merged = &classes[class].map;
+    let numbers = Renumbering::new(own, &merged.methods[method]);
+    let counts = numbers
+        .counts(&one.counts)
+        .map_err(no_such_path(&merged.name, own))?;
     let sum = methods.entry((class as u32, method as u32)).or_default();
-    for (&path, &count) in &one.counts.paths {
-        let path = if same {
-            path
-        } else {
-            translate(own, merged, path).map_err(failed)?
-        };
-        let total = sum.paths.entry(path).or_default();
-        *total = total.saturating_add(count);
-    }
-    for (&(block, path), &count) in &one.counts.partial {
-        let path = if same {
-            path
-        } else {
-            translate_partial(own, merged, block, path).map_err(failed)?
-        };
-        let total = sum.partial.entry((block, path)).or_default();
-        *total = total.saturating_add(count);
-    }
+    sum.add(&counts);
     Ok(())
 }

@@ -1,10 +1,12 @@
 //! Counts of tests as a kind of data.
 
 use super::{TestCounts, codec, merge, subtract};
-use crate::model::codec::{Problem, Tag, WriteError};
+use crate::model::codec::{Checked, Tag, WriteError};
 use crate::model::errors::{MergeError, SubtractError};
+use crate::model::fault::{Fault, ensure};
+use crate::model::places::method;
 use crate::model::profile::Profile;
-use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::section::{Section, SectionReader};
 
 /// Counts of tests as a kind of data.
 pub(crate) struct Kind;
@@ -14,16 +16,16 @@ impl Section for Kind {
         &[codec::TESTS]
     }
 
-    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
+    fn write(&self, profile: &Profile, out: &mut Vec<u8>) -> Result<(), WriteError> {
         codec::write(&profile.by_test, out)
     }
 
     fn reader(&self) -> Box<dyn SectionReader> {
-        Box::new(codec::Reading::default())
+        Box::new(codec::Reading)
     }
 
-    fn check(&self, profile: &Profile) -> Result<(), Problem> {
-        check(profile).map_err(Problem::bare)
+    fn check(&self, profile: &Profile) -> Checked {
+        check(profile)
     }
 
     fn texts<'p>(&self, profile: &'p Profile) -> Vec<&'p str> {
@@ -56,36 +58,26 @@ impl Section for Kind {
 }
 
 /// Tests are in order, and speak of methods and paths that are there.
-fn check(profile: &Profile) -> Result<(), String> {
-    for pair in profile.by_test.windows(2) {
-        if pair[0].name >= pair[1].name {
-            return Err("the tests are not in order".to_owned());
-        }
-    }
-    for test in &profile.by_test {
-        for methods in [&test.methods, &test.others] {
-            let mut last = None;
-            for one in methods {
-                let class = profile.classes.get(one.class as usize);
-                let Some(map) = class.and_then(|class| class.map.methods.get(one.method as usize)) else {
-                    return Err(format!(
-                        "a test counted method {} of class {}, which is not there",
-                        one.method, one.class
-                    ));
-                };
-                if last >= Some((one.class, one.method)) {
-                    return Err("the methods of a test are not in order".to_owned());
-                }
-                last = Some((one.class, one.method));
-                let whole = one.counts.paths.keys().all(|&path| path < map.num_paths());
-                let cut = one
-                    .counts
-                    .partial
-                    .keys()
-                    .all(|&(block, _)| (block as usize) < map.blocks.len());
-                if !whole || !cut {
-                    return Err(format!("a test counted a path of {} that is not there", map.name));
-                }
+fn check(profile: &Profile) -> Checked {
+    Fault::order("tests", profile.by_test.is_sorted_by(|a, b| a.name < b.name))?;
+    for methods in profile
+        .by_test
+        .iter()
+        .flat_map(|test| [&test.methods, &test.others])
+    {
+        let places = methods.iter().map(|one| (one.class, one.method));
+        Fault::order("methods of a test", places.is_sorted_by(|a, b| a < b))?;
+        for one in methods {
+            let place = (one.class as usize, one.method as usize);
+            let map = method(profile, place, "a test")?;
+            for &path in one.counts.paths.keys() {
+                ensure(path < map.num_paths(), || Fault::NoPath("a test", path))?;
+            }
+            for &(block, _) in one.counts.partial.keys() {
+                let (block, blocks) = (block as usize, map.blocks.len());
+                ensure(block < blocks, || {
+                    Fault::NoBlock("block of a test", block, blocks)
+                })?;
             }
         }
     }

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{TestCounts, TestMethod};
 use crate::model::errors::SubtractError;
-use crate::model::places::place;
-use crate::model::places::take_off;
+use crate::model::places::{fell, place, take_off};
 use crate::model::profile::Profile;
 
 /// Of tests that ended in between, what they counted then.
@@ -18,10 +17,7 @@ pub(super) fn subtract(now: &Profile, before: &Profile) -> Result<Vec<TestCounts
             rest.push(test.clone());
             continue;
         };
-        let fell = || SubtractError::Fell {
-            what: format!("test {}", test.name),
-        };
-        let less = |now: u64, then: u64| now.checked_sub(then).ok_or_else(fell);
+        let less = |now: u64, then: u64| now.checked_sub(then).ok_or_else(|| test_fell(test));
         let both = |now: Option<u64>, then: Option<u64>| match now.zip(then) {
             Some((now, then)) => less(now, then).map(Some),
             None => Ok(None),
@@ -40,15 +36,16 @@ pub(super) fn subtract(now: &Profile, before: &Profile) -> Result<Vec<TestCounts
             rest.push(left);
         }
     }
-    match before
-        .by_test
-        .iter()
-        .find(|then| !now.by_test.iter().any(|test| test.name == then.name))
-    {
-        Some(gone) => Err(SubtractError::Fell {
-            what: format!("test {}", gone.name),
-        }),
+    let is_there = |then: &&TestCounts| now.by_test.iter().any(|test| test.name == then.name);
+    match before.by_test.iter().find(|then| !is_there(then)) {
+        Some(gone) => Err(test_fell(gone)),
         None => Ok(rest),
+    }
+}
+
+fn test_fell(test: &TestCounts) -> SubtractError {
+    SubtractError::Fell {
+        what: format!("test {}", test.name),
     }
 }
 
@@ -68,14 +65,12 @@ fn methods(
         let class = &before.classes[one.class as usize].map;
         let map = &class.methods[one.method as usize];
         let Some(left) = at.map(|at| &mut rest[at]) else {
-            return Err(SubtractError::Fell {
-                what: format!("class {}, method {}{}", class.name, map.name, map.descriptor),
-            });
+            return Err(fell(&class.name, map));
         };
         let target = &now.classes[left.class as usize].map;
         let to = &target.methods[left.method as usize];
         take_off(&mut left.counts, &target.name, to, map, &one.counts)?;
     }
-    rest.retain(|one| !one.counts.paths.is_empty() || !one.counts.partial.is_empty());
+    rest.retain(|one| !one.counts.is_empty());
     Ok(rest)
 }

@@ -3,25 +3,49 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::SECTION_LIMIT;
+use crate::model::fault::Fault;
+use crate::model::map::MethodMap;
+
 /// Something that breaks a rule of the data model, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     /// Class, if it is about one.
     pub class: Option<String>,
     /// Method name and descriptor, if it is about one.
     pub method: Option<String>,
     /// What is wrong.
-    pub what: String,
+    pub fault: Fault,
 }
 
 impl Problem {
-    /// A problem of the profile as a whole.
-    pub(crate) fn bare(what: String) -> Self {
-        Problem {
+    /// A problem of a class.
+    pub(crate) fn of_class(class: &str, fault: Fault) -> Box<Self> {
+        Box::new(Problem {
+            class: Some(class.to_owned()),
+            method: None,
+            fault,
+        })
+    }
+
+    /// A problem of a method.
+    pub(crate) fn of_method(class: &str, method: &MethodMap, fault: Fault) -> Box<Self> {
+        Box::new(Problem {
+            class: Some(class.to_owned()),
+            method: Some(method.title()),
+            fault,
+        })
+    }
+}
+
+/// A problem of the profile as a whole.
+impl From<Fault> for Box<Problem> {
+    fn from(fault: Fault) -> Self {
+        Box::new(Problem {
             class: None,
             method: None,
-            what,
-        }
+            fault,
+        })
     }
 }
 
@@ -33,12 +57,17 @@ impl fmt::Display for Problem {
         if let Some(method) = &self.method {
             write!(f, "method {method}: ")?;
         }
-        f.write_str(&self.what)
+        write!(f, "{}", self.fault)
     }
 }
 
+impl std::error::Error for Problem {}
+
+/// Result of a check, or of reading.
+pub(crate) type Checked<T = ()> = Result<T, Box<Problem>>;
+
 /// Why bytes are not a readable profile. Offsets are in bytes from the file's start, unless they say otherwise.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
     /// The magic is missing.
@@ -65,34 +94,6 @@ pub enum ReadError {
         /// What they would be.
         place: String,
     },
-    /// A section is damaged.
-    #[error(
-        "section '{section}' at offset {offset} is damaged: its checksum is {found:08x}, the file says {stated:08x}"
-    )]
-    Checksum {
-        /// Tag of the section.
-        section: String,
-        /// Where the section starts.
-        offset: u64,
-        /// Checksum of what is there.
-        found: u32,
-        /// Checksum that the file states.
-        stated: u32,
-    },
-    /// A section is larger than anything a writer makes.
-    #[error(
-        "section '{section}' at offset {offset} claims {claimed} bytes, which is above the limit of {limit}"
-    )]
-    TooLarge {
-        /// Tag of the section.
-        section: String,
-        /// Where the section starts.
-        offset: u64,
-        /// Length that it claims.
-        claimed: u64,
-        /// The limit.
-        limit: u64,
-    },
     /// All sections together claim more bytes than any profile of the file's length has.
     #[error(
         "the file claims to hold {claimed} bytes when unpacked, which is above the limit of {limit} for its length"
@@ -103,45 +104,15 @@ pub enum ReadError {
         /// The limit.
         limit: u64,
     },
-    /// A section cannot be decompressed.
-    #[error("section '{section}' at offset {offset} cannot be unpacked: {reason}")]
-    Unpack {
+    /// A section cannot be read.
+    #[error("section '{section}' at offset {offset} {problem}")]
+    Section {
         /// Tag of the section.
         section: String,
         /// Where the section starts.
         offset: u64,
         /// What is wrong.
-        reason: String,
-    },
-    /// A section that this build does not know and that may not be ignored.
-    #[error("unknown section '{section}' at offset {offset}")]
-    UnknownSection {
-        /// Tag of the section.
-        section: String,
-        /// Where the section starts.
-        offset: u64,
-    },
-    /// A section that must be there is not, or is there twice, or sections are out of order.
-    #[error("section '{section}' {problem} (offset {offset})")]
-    Order {
-        /// Tag of the section.
-        section: String,
-        /// Where this shows.
-        offset: u64,
-        /// What is wrong.
-        problem: &'static str,
-    },
-    /// Something in a section makes no sense.
-    #[error("section '{section}' at offset {offset}, byte {at} of its contents: {problem}")]
-    Malformed {
-        /// Tag of the section.
-        section: String,
-        /// Where the section starts.
-        offset: u64,
-        /// Offset in the section's unpacked contents, where reading stopped.
-        at: u64,
-        /// What is wrong.
-        problem: Box<Problem>,
+        problem: SectionProblem,
     },
     /// There is something behind the end.
     #[error("{extra} bytes follow the end marker, at offset {offset}")]
@@ -153,16 +124,61 @@ pub enum ReadError {
     },
 }
 
+/// Why a section cannot be read.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SectionProblem {
+    /// Its checksum is another: found, stated.
+    #[error("is damaged: its checksum is {0:08x}, the file says {1:08x}")]
+    Checksum(u32, u32),
+    /// It claims more bytes than any writer makes.
+    #[error("claims {0} bytes, which is above the limit of {SECTION_LIMIT}")]
+    TooLarge(usize),
+    /// It has another length than it says: found, stated.
+    #[error("cannot be unpacked: it holds {0} bytes, its header says {1}")]
+    Length(usize, usize),
+    /// Its stored bytes cannot become as many as it says: stored, stated.
+    #[error("cannot be unpacked: {0} bytes cannot unpack to {1}")]
+    Expands(usize, usize),
+    /// Its packed contents end before it does.
+    #[error("cannot be unpacked: there is more behind its packed contents")]
+    Trailing,
+    /// Its packed contents are damaged, as the library says.
+    #[error("cannot be unpacked: {0}")]
+    Packing(String),
+    /// It is packed in a way that is not known.
+    #[error("cannot be unpacked: unknown encoding {0}")]
+    Encoding(u8),
+    /// This build does not know it, and it may not be ignored.
+    #[error("is not known")]
+    Unknown,
+    /// It is out of order.
+    #[error("comes before the section 'RUN '")]
+    BeforeRun,
+    /// There is another one, and there may be one.
+    #[error("is there twice")]
+    Twice,
+    /// Its contents make no sense, from this byte of them on.
+    #[error("makes no sense at byte {0} of its contents: {1}")]
+    Malformed(usize, Box<Problem>),
+}
+
 /// Why a profile was not written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
     /// It breaks a rule of the data model.
     #[error("the profile is inconsistent: {0}")]
-    Invalid(Problem),
+    Invalid(Box<Problem>),
     /// The output failed.
     #[error(transparent)]
     Io(#[from] std::io::Error),
+}
+
+impl From<Box<Problem>> for WriteError {
+    fn from(problem: Box<Problem>) -> Self {
+        WriteError::Invalid(problem)
+    }
 }
 
 /// Why a file was not read.

@@ -11,7 +11,10 @@ pub(crate) mod validate;
 pub(crate) mod wire;
 pub(crate) mod write;
 
-pub use error::{LoadError, Problem, ReadError, SaveError, WriteError};
+pub(crate) use error::Checked;
+pub use error::{LoadError, Problem, ReadError, SaveError, SectionProblem, WriteError};
+
+use crate::model::fault::{Fault, ensure};
 
 /// First bytes of a file. The high bit, CR LF and control-Z reveal transfers that mangle binary files.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89TRDN\r\n\x1a";
@@ -28,7 +31,7 @@ pub(crate) const CLASSES: Tag = *b"CLAS";
 pub(crate) const SKIPPED: Tag = *b"SKIP";
 pub(crate) const END: Tag = *b"END ";
 
-/// Payload as it is.
+/// Payload that is not packed.
 pub(crate) const PLAIN: u8 = 0;
 /// Payload as a zlib stream.
 pub(crate) const ZLIB: u8 = 1;
@@ -47,15 +50,80 @@ pub(crate) fn unpacked_limit(length: usize) -> u64 {
     SECTION_LIMIT as u64 + length as u64 * PACKING_LIMIT as u64
 }
 
-/// CRC-32 of a section: over its header up to the CRC, then its stored payload.
-pub(crate) fn section_crc(header: &[u8], payload: &[u8]) -> u32 {
-    let mut crc = crc32fast::Hasher::new();
-    crc.update(header);
-    crc.update(payload);
-    crc.finalize()
+/// A section's header.
+#[derive(Clone, Copy)]
+pub(crate) struct Header {
+    pub tag: Tag,
+    pub encoding: u8,
+    /// Stored bytes.
+    pub stored: usize,
+    /// Bytes when unpacked.
+    pub plain: usize,
+    crc: u32,
+    /// The CRC-32 of what is in front of it.
+    own_crc: u32,
+    offset: u64,
 }
 
-/// Appends a section whose plain payload has `plain` bytes and stands in the file as `stored`. All lengths are at most
+impl Header {
+    /// The header at an offset of a file.
+    pub fn new(bytes: &[u8; SECTION_HEADER], offset: u64) -> Self {
+        let number = |i: usize| u32::from_le_bytes([bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]]);
+        Header {
+            tag: [bytes[0], bytes[1], bytes[2], bytes[3]],
+            encoding: bytes[4],
+            stored: number(5) as usize,
+            plain: number(9) as usize,
+            crc: number(13),
+            own_crc: crc32fast::hash(&bytes[..SECTION_HEADER - 4]),
+            offset,
+        }
+    }
+
+    /// Refuses lengths that no writer makes.
+    pub fn check_lengths(&self) -> Result<(), ReadError> {
+        let claimed = self.stored.max(self.plain);
+        if claimed > SECTION_LIMIT {
+            return Err(self.error(SectionProblem::TooLarge(claimed)));
+        }
+        Ok(())
+    }
+
+    /// Refuses stored bytes with another checksum.
+    pub fn check_stored(&self, stored: &[u8]) -> Result<(), ReadError> {
+        let mut crc = crc32fast::Hasher::new_with_initial(self.own_crc);
+        crc.update(stored);
+        let found = crc.finalize();
+        if found != self.crc {
+            return Err(self.error(SectionProblem::Checksum(found, self.crc)));
+        }
+        Ok(())
+    }
+
+    /// Refuses contents of another length.
+    pub fn check_plain(&self, length: usize) -> Result<(), ReadError> {
+        if length != self.plain {
+            return Err(self.error(SectionProblem::Length(length, self.plain)));
+        }
+        Ok(())
+    }
+
+    /// The tag as text.
+    pub fn name(&self) -> String {
+        self.tag.escape_ascii().to_string()
+    }
+
+    /// The error for a problem of this section.
+    pub fn error(&self, problem: SectionProblem) -> ReadError {
+        ReadError::Section {
+            section: self.name(),
+            offset: self.offset,
+            problem,
+        }
+    }
+}
+
+/// Appends a section whose plain payload has `plain` bytes and is `stored` in the file. All lengths are at most
 /// [`SECTION_LIMIT`].
 pub(crate) fn put_section(out: &mut Vec<u8>, tag: Tag, encoding: u8, plain: usize, stored: &[u8]) {
     let start = out.len();
@@ -63,19 +131,15 @@ pub(crate) fn put_section(out: &mut Vec<u8>, tag: Tag, encoding: u8, plain: usiz
     out.push(encoding);
     out.extend_from_slice(&(stored.len() as u32).to_le_bytes());
     out.extend_from_slice(&(plain as u32).to_le_bytes());
-    let crc = section_crc(&out[start..], stored);
-    out.extend_from_slice(&crc.to_le_bytes());
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(&out[start..]);
+    crc.update(stored);
+    out.extend_from_slice(&crc.finalize().to_le_bytes());
     out.extend_from_slice(stored);
 }
 
 /// Refuses a plain payload that no reader takes.
-pub(crate) fn check_length(plain: &[u8]) -> Result<(), WriteError> {
-    if plain.len() <= SECTION_LIMIT {
-        return Ok(());
-    }
-    let what = format!(
-        "a section of {} bytes exceeds the limit of {SECTION_LIMIT}",
-        plain.len()
-    );
-    Err(WriteError::Invalid(Problem::bare(what)))
+pub(crate) fn check_length(plain: &[u8]) -> Checked {
+    let is_short = plain.len() <= SECTION_LIMIT;
+    Ok(ensure(is_short, || Fault::TooLong(plain.len()))?)
 }

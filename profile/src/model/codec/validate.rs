@@ -4,63 +4,44 @@
 
 use trodden_numbering::{BlockId, FlowGraph, StartKind};
 
-use super::error::Problem;
+use super::error::{Checked, Problem};
 use crate::model::counts::MethodCounts;
-use crate::model::map::{BlockExit, ClassMap, MethodMap};
+use crate::model::fault::{Fault, ensure};
+use crate::model::map::{BlockExit, MethodMap};
 use crate::model::profile::{ClassProfile, RunInfo};
 
-pub(crate) fn run(run: &RunInfo) -> Result<(), Problem> {
-    if run.seconds.is_finite() && run.seconds >= 0.0 {
-        return Ok(());
-    }
-    let what = format!("{} is no duration in seconds", run.seconds);
-    Err(Problem::bare(what))
+pub(crate) fn run(run: &RunInfo) -> Checked {
+    Ok(Fault::seconds("time of the run", run.seconds)?)
 }
 
-pub(crate) fn class(class: &ClassProfile) -> Result<(), Problem> {
-    if class.counts.len() != class.map.methods.len() {
-        return Err(Problem {
-            class: Some(class.map.name.clone()),
-            method: None,
-            what: format!(
-                "{} methods have counts, but the path map has {}",
-                class.counts.len(),
-                class.map.methods.len()
-            ),
-        });
-    }
-    for (map, counts) in class.map.methods.iter().zip(&class.counts) {
-        method(map, counts).map_err(|what| in_method(&class.map, map, what))?;
+pub(crate) fn class(class: &ClassProfile) -> Checked {
+    let ClassProfile { map, counts } = class;
+    Fault::sizes(
+        "counts of methods",
+        counts.len(),
+        "methods in the path map",
+        map.methods.len(),
+    )
+    .map_err(|fault| Problem::of_class(&map.name, fault))?;
+    for (own, counts) in map.methods.iter().zip(counts) {
+        method(own, counts).map_err(|fault| Problem::of_method(&map.name, own, fault))?;
     }
     Ok(())
 }
 
-fn in_method(class: &ClassMap, method: &MethodMap, what: String) -> Problem {
-    Problem {
-        class: Some(class.name.clone()),
-        method: Some(format!("{}{}", method.name, method.descriptor)),
-        what,
-    }
-}
-
-pub(super) fn method(map: &MethodMap, counts: &MethodCounts) -> Result<(), String> {
+fn method(map: &MethodMap, counts: &MethodCounts) -> Result<(), Fault> {
     let blocks = map.blocks.len();
-    let exists = |b: BlockId, what: &str| {
-        if b.index() < blocks {
-            Ok(())
-        } else {
-            Err(format!(
-                "{what} {} does not exist (of {blocks} blocks)",
-                b.index()
-            ))
-        }
+    let exists = |block: BlockId, what| {
+        ensure(block.index() < blocks, || {
+            Fault::NoBlock(what, block.index(), blocks)
+        })
     };
-    if map.graph.num_blocks() != blocks {
-        return Err(format!(
-            "the graph has {} blocks, the map {blocks}",
-            map.graph.num_blocks()
-        ));
-    }
+    Fault::sizes(
+        "blocks of the graph",
+        map.graph.num_blocks(),
+        "blocks of the map",
+        blocks,
+    )?;
     exists(map.graph.entry(), "entry block")?;
     for &start in map.graph.extra_starts() {
         exists(start, "handler block")?;
@@ -70,50 +51,36 @@ pub(super) fn method(map: &MethodMap, counts: &MethodCounts) -> Result<(), Strin
         let id = BlockId::new(index);
         let successors = map.graph.successors(id);
         let ordered = info.start <= info.last && info.last <= info.end && Some(info.start) >= last_start;
-        if !ordered {
-            return Err(format!(
-                "block {index} has impossible bytecode indices (start {}, last {}, end {})",
-                info.start, info.last, info.end
-            ));
-        }
+        ensure(ordered, || Fault::Indices(index, info.start, info.last, info.end))?;
         last_start = Some(info.start);
-        if info.labels.len() != successors.len() || map.dag.values(id).len() != successors.len() {
-            return Err(format!(
-                "block {index} has {} successors, {} labels and {} values",
-                successors.len(),
-                info.labels.len(),
-                map.dag.values(id).len()
-            ));
-        }
-        if matches!(info.exit, BlockExit::Return | BlockExit::Throw) && !successors.is_empty() {
-            return Err(format!("block {index} leaves the method, but has successors"));
-        }
+        Fault::sizes(
+            "labels of a block",
+            info.labels.len(),
+            "successors",
+            successors.len(),
+        )?;
+        Fault::sizes(
+            "values of a block",
+            map.dag.values(id).len(),
+            "successors",
+            successors.len(),
+        )?;
+        let leaves = matches!(info.exit, BlockExit::Return | BlockExit::Throw);
+        ensure(!leaves || successors.is_empty(), || Fault::Leaves(index))?;
         for &to in successors {
             exists(to, "successor block")?;
         }
     }
     for start in map.dag.starts() {
         exists(start.block, "start block")?;
-        if start.value.checked_add(start.paths).is_none() {
-            return Err(format!(
-                "the paths from block {} have too high numbers",
-                start.block.index()
-            ));
-        }
+        let last = start.value.checked_add(start.paths);
+        ensure(last.is_some(), || Fault::TooWide("path of a start", 64))?;
         let restarts = matches!(start.kind, StartKind::Header | StartKind::Cut);
-        if restarts && map.dag.end_cause(start.block).is_none() {
-            return Err(format!(
-                "paths restart at block {} but do not end there",
-                start.block.index()
-            ));
-        }
+        let ends = map.dag.end_cause(start.block).is_some();
+        ensure(!restarts || ends, || Fault::Restart(start.block.index()))?;
     }
-    if !map.lines.is_sorted_by_key(|e| e.bci) {
-        return Err("the line entries are not in order".to_owned());
-    }
-    if !map.unobserved.is_sorted_by(|a, b| a < b) {
-        return Err("the unobserved paths are not in order".to_owned());
-    }
+    Fault::order("line entries", map.lines.is_sorted_by_key(|e| e.bci))?;
+    Fault::order("unobserved paths", map.unobserved.is_sorted_by(|a, b| a < b))?;
     for &(block, _) in counts.partial.keys() {
         exists(BlockId::new(block as usize), "block of a partial path")?;
     }

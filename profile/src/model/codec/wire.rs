@@ -1,5 +1,8 @@
 //! The smallest parts: varints, zigzag, strings.
 
+use super::error::Checked;
+use crate::model::fault::{Fault, ensure};
+
 /// Appends to a section's plain payload.
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
@@ -29,6 +32,10 @@ impl Encoder {
         self.bytes.push(value);
     }
 
+    pub fn f64(&mut self, value: f64) {
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
     pub fn string(&mut self, text: &str) {
         self.len(text.len());
         self.bytes.extend_from_slice(text.as_bytes());
@@ -49,7 +56,7 @@ pub(crate) struct Decoder<'a> {
     pub at: usize,
 }
 
-pub(crate) type Decoded<T> = Result<T, String>;
+pub(crate) type Decoded<T> = Checked<T>;
 
 impl<'a> Decoder<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
@@ -60,28 +67,29 @@ impl<'a> Decoder<'a> {
         self.at == self.bytes.len()
     }
 
-    pub fn take(&mut self, length: usize, what: &str) -> Decoded<&'a [u8]> {
+    pub fn take(&mut self, length: usize, what: &'static str) -> Decoded<&'a [u8]> {
         let rest = &self.bytes[self.at..];
-        let taken = rest
-            .get(..length)
-            .ok_or_else(|| format!("{what}: {length} bytes are needed, {} are left", rest.len()))?;
+        let taken = rest.get(..length).ok_or(Fault::Short(what, length, rest.len()))?;
         self.at += length;
         Ok(taken)
     }
 
-    pub fn array<const N: usize>(&mut self, what: &str) -> Decoded<[u8; N]> {
-        let taken = self.take(N, what)?;
-        taken
-            .try_into()
-            .map_err(|_| format!("{what}: {N} bytes are needed"))
+    pub fn array<const N: usize>(&mut self, what: &'static str) -> Decoded<[u8; N]> {
+        let mut array = [0; N];
+        array.copy_from_slice(self.take(N, what)?);
+        Ok(array)
     }
 
-    pub fn byte(&mut self, what: &str) -> Decoded<u8> {
+    pub fn f64(&mut self, what: &'static str) -> Decoded<f64> {
+        Ok(f64::from_le_bytes(self.array(what)?))
+    }
+
+    pub fn byte(&mut self, what: &'static str) -> Decoded<u8> {
         Ok(self.take(1, what)?[0])
     }
 
     #[inline]
-    pub fn uint(&mut self, what: &str) -> Decoded<u64> {
+    pub fn uint(&mut self, what: &'static str) -> Decoded<u64> {
         match self.bytes.get(self.at) {
             Some(&byte) if byte < 0x80 => {
                 self.at += 1;
@@ -91,7 +99,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn long_uint(&mut self, what: &str) -> Decoded<u64> {
+    fn long_uint(&mut self, what: &'static str) -> Decoded<u64> {
         let mut value = 0u64;
         for (index, &byte) in self.bytes[self.at..].iter().enumerate().take(10) {
             let bits = u64::from(byte & 0x7f);
@@ -105,43 +113,46 @@ impl<'a> Decoder<'a> {
             }
         }
         if self.bytes.len() - self.at < 10 && self.bytes[self.at..].iter().all(|byte| byte & 0x80 != 0) {
-            return Err(format!("{what}: a number is cut off"));
+            return Err(Fault::CutOff(what).into());
         }
-        Err(format!("{what}: the number does not fit 64 bits"))
+        Err(Fault::TooWide(what, 64).into())
     }
 
-    pub fn int(&mut self, what: &str) -> Decoded<i64> {
+    pub fn int(&mut self, what: &'static str) -> Decoded<i64> {
         let zigzag = self.uint(what)?;
         Ok((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64))
     }
 
-    pub fn u32(&mut self, what: &str) -> Decoded<u32> {
+    pub fn u32(&mut self, what: &'static str) -> Decoded<u32> {
         let value = self.uint(what)?;
-        u32::try_from(value).map_err(|_| format!("{what}: {value} does not fit 32 bits"))
+        Ok(u32::try_from(value).map_err(|_| Fault::TooWide(what, 32))?)
     }
 
     /// The number of items that follow, each of at least one byte: so no more than the bytes that are left.
-    pub fn count(&mut self, what: &str) -> Decoded<usize> {
+    pub fn count(&mut self, what: &'static str) -> Decoded<usize> {
         let claimed = self.uint(what)?;
         let left = self.bytes.len() - self.at;
-        usize::try_from(claimed)
-            .ok()
-            .filter(|&n| n <= left)
-            .ok_or_else(|| format!("{what}: {claimed} items cannot be in the {left} bytes that are left"))
+        ensure(claimed <= left as u64, || Fault::TooMany(what, claimed, left))?;
+        Ok(claimed as usize)
     }
 
     /// A list whose items are read one by one. Nothing is reserved in advance: memory follows the bytes read.
     pub fn list<T>(
         &mut self,
-        what: &str,
+        what: &'static str,
         mut item: impl FnMut(&mut Self, usize) -> Decoded<T>,
     ) -> Decoded<Vec<T>> {
         let count = self.count(what)?;
-        let list: Decoded<Vec<T>> = (0..count).map(|index| item(self, index)).collect();
-        list.map(|mut list| {
-            list.shrink_to_fit();
-            list
-        })
+        let mut list: Vec<T> = (0..count)
+            .map(|index| item(self, index))
+            .collect::<Decoded<_>>()?;
+        list.shrink_to_fit();
+        Ok(list)
+    }
+
+    /// Refuses bytes behind what was read.
+    pub fn end(&self) -> Decoded<()> {
+        Ok(ensure(self.is_at_end(), || Fault::Extra)?)
     }
 
     /// Records up to the end of the payload.
@@ -152,22 +163,26 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    pub fn string(&mut self, what: &str) -> Decoded<String> {
+    pub fn string(&mut self, what: &'static str) -> Decoded<String> {
         let length = self.count(what)?;
         let bytes = self.take(length, what)?;
-        let text = std::str::from_utf8(bytes).map_err(|e| format!("{what} is not UTF-8: {e}"))?;
+        let text = std::str::from_utf8(bytes).map_err(|e| Fault::NotUtf8(what, e))?;
         Ok(text.to_owned())
     }
 
-    pub fn boolean(&mut self, what: &str) -> Decoded<bool> {
+    pub fn boolean(&mut self, what: &'static str) -> Decoded<bool> {
         match self.byte(what)? {
             0 => Ok(false),
             1 => Ok(true),
-            other => Err(format!("{what}: {other} is neither 0 nor 1")),
+            other => Err(Fault::NotBoolean(what, other).into()),
         }
     }
 
-    pub fn option<T>(&mut self, what: &str, get: impl FnOnce(&mut Self) -> Decoded<T>) -> Decoded<Option<T>> {
+    pub fn option<T>(
+        &mut self,
+        what: &'static str,
+        get: impl FnOnce(&mut Self) -> Decoded<T>,
+    ) -> Decoded<Option<T>> {
         self.boolean(what)?.then(|| get(self)).transpose()
     }
 }
@@ -190,17 +205,14 @@ pub(crate) fn put_ascending(
 /// Reads what [`put_ascending`] wrote.
 pub(crate) fn ascending<T>(
     d: &mut Decoder<'_>,
-    what: &str,
+    what: &'static str,
     mut after: impl FnMut(&mut Decoder<'_>) -> Decoded<T>,
 ) -> Decoded<Vec<(u64, T)>> {
     let mut previous = 0u64;
     d.list(what, |d, index| {
         let step = d.uint(what)?;
-        if step == 0 && index > 0 {
-            return Err(format!("{what}: the number {previous} is there twice"));
-        }
-        let number = previous.checked_add(step);
-        previous = number.ok_or_else(|| format!("{what}: the number does not fit 64 bits"))?;
+        Fault::order(what, step > 0 || index == 0)?;
+        previous = previous.checked_add(step).ok_or(Fault::TooWide(what, 64))?;
         Ok((previous, after(d)?))
     })
 }
@@ -242,19 +254,27 @@ mod tests {
         assert!(Decoder::new(&[0xff; 11]).uint("n").is_err());
         let mut too_big = [0xff; 10];
         too_big[9] = 2;
-        assert!(Decoder::new(&too_big).uint("n").unwrap_err().contains("64 bits"));
+        assert!(
+            Decoder::new(&too_big)
+                .uint("n")
+                .unwrap_err()
+                .to_string()
+                .contains("64 bits")
+        );
         let mut out = Encoder::default();
         out.uint(1 << 60);
         assert!(
             Decoder::new(&out.bytes)
                 .count("paths")
                 .unwrap_err()
+                .to_string()
                 .contains("0 bytes")
         );
         assert!(
             Decoder::new(&[2, 0xc3, 0x28])
                 .string("name")
                 .unwrap_err()
+                .to_string()
                 .contains("UTF-8")
         );
     }

@@ -9,42 +9,47 @@ use crate::model::counts::MethodCounts;
 use crate::model::kinds::KINDS;
 use crate::model::map::{BlockExit, BlockInfo, EdgeLabel, MethodMap};
 use crate::model::profile::{ClassProfile, Profile, RunInfo, Skipped};
-use crate::model::section::{Records, Sections};
+use crate::model::section::{Records, put_packed};
 
 pub(crate) fn to_bytes(profile: &Profile) -> Result<Vec<u8>, WriteError> {
+    let mut bytes = begin(&profile.run)?;
+    let mut classes = Records::new(CLASSES);
+    for class_profile in &profile.classes {
+        validate::class(class_profile)?;
+        class(&mut classes.plain, class_profile);
+        classes.end()?;
+    }
+    classes.append_to(&mut bytes)?;
+    for kind in KINDS {
+        kind.check(profile)?;
+        kind.write(profile, &mut bytes)?;
+    }
+    end(bytes, profile.classes.len(), &profile.skipped)
+}
+
+/// The bytes of a file up to its classes.
+pub(crate) fn begin(about: &RunInfo) -> Result<Vec<u8>, WriteError> {
+    validate::run(about)?;
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
-    let mut out = Sections::new(&mut bytes);
-
-    validate::run(&profile.run).map_err(WriteError::Invalid)?;
     let mut plain = Encoder::default();
-    run(&mut plain, &profile.run);
-    out.put(RUN, &plain.bytes)?;
+    run(&mut plain, about);
+    put_packed(&mut bytes, RUN, &plain.bytes)?;
+    Ok(bytes)
+}
 
-    let mut classes = Records::default();
-    for class_profile in &profile.classes {
-        validate::class(class_profile).map_err(WriteError::Invalid)?;
-        class(&mut classes.plain, class_profile);
-        classes.end();
-    }
-    out.put_records(CLASSES, classes)?;
-
-    for kind in KINDS {
-        kind.check(profile).map_err(WriteError::Invalid)?;
-        kind.write(profile, &mut out)?;
-    }
-
-    let mut entries = Records::default();
-    for entry in &profile.skipped {
+/// The bytes of a file, from those up to what was left alone.
+pub(crate) fn end(mut bytes: Vec<u8>, classes: usize, left_alone: &[Skipped]) -> Result<Vec<u8>, WriteError> {
+    let mut entries = Records::new(SKIPPED);
+    for entry in left_alone {
         skipped(&mut entries.plain, entry);
-        entries.end();
+        entries.end()?;
     }
-    out.put_records(SKIPPED, entries)?;
-
+    entries.append_to(&mut bytes)?;
     let mut plain = Encoder::default();
-    plain.len(profile.classes.len());
-    plain.len(profile.skipped.len());
-    out.put(END, &plain.bytes)?;
+    plain.len(classes);
+    plain.len(left_alone.len());
+    put_packed(&mut bytes, END, &plain.bytes)?;
     Ok(bytes)
 }
 
@@ -52,7 +57,7 @@ pub(crate) fn run(out: &mut Encoder, run: &RunInfo) {
     out.string(&run.jvm);
     out.string(&run.command);
     out.uint(run.started_ms);
-    out.bytes.extend_from_slice(&run.seconds.to_le_bytes());
+    out.f64(run.seconds);
     out.string(&run.probe);
     out.option(run.schedule.as_deref(), Encoder::string);
     out.option(run.interval_ns, Encoder::uint);

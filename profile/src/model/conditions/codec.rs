@@ -1,15 +1,13 @@
-//! The section with conditions, both ways.
-
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+//! The section with conditions: writing and reading.
 
 use super::{
     CodeCopy, CodeRange, CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome,
 };
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
+use crate::model::fault::Fault;
 use crate::model::profile::Profile;
-use crate::model::section::{Records, SectionReader, Sections};
+use crate::model::section::{Records, SectionReader};
 
 /// Its tag.
 pub(crate) const CONDITIONS: Tag = *b"cond";
@@ -18,22 +16,22 @@ pub(crate) const CONDITIONS: Tag = *b"cond";
 pub(crate) const RANGES: Tag = *b"rang";
 
 /// Writes the conditions: one record per method.
-pub(super) fn write(conditions: &Conditions, out: &mut Sections<'_>) -> Result<(), WriteError> {
-    let mut records = Records::default();
-    let mut ranges = Records::default();
+pub(super) fn write(conditions: &Conditions, out: &mut Vec<u8>) -> Result<(), WriteError> {
+    let mut records = Records::new(CONDITIONS);
+    let mut ranges = Records::new(RANGES);
     for (&place, of) in conditions {
         put_method(&mut records.plain, place, of);
-        records.end();
+        records.end()?;
         put_ranges(&mut ranges.plain, place, of);
-        ranges.end();
+        ranges.end()?;
     }
-    out.put_records(CONDITIONS, records)?;
-    out.put_records(RANGES, ranges)
+    records.append_to(out)?;
+    ranges.append_to(out)
 }
 
 /// Writes the record of a method's instructions, if it has one.
 pub(in crate::model) fn put_ranges(plain: &mut Encoder, (class, method): (u32, u32), of: &MethodConditions) {
-    if of.left_out.is_empty() && of.copies.is_empty() && of.restarts.is_empty() {
+    if !has_ranges(of) {
         return;
     }
     plain.uint(u64::from(class));
@@ -55,8 +53,8 @@ pub(in crate::model) fn put_ranges(plain: &mut Encoder, (class, method): (u32, u
     }
 }
 
-fn ranges(d: &mut Decoder<'_>, all: &mut Ranges) -> Decoded<()> {
-    let place = (d.u32("class of instructions")?, d.u32("method of instructions")?);
+fn ranges(d: &mut Decoder<'_>, conditions: &mut Conditions) -> Decoded<()> {
+    let (class, method) = (d.u32("class of instructions")?, d.u32("method of instructions")?);
     let left_out = d.list("instructions that are left out", |d, _| {
         Ok(CodeRange {
             start: d.u32("first instruction that is left out")?,
@@ -73,16 +71,17 @@ fn ranges(d: &mut Decoder<'_>, all: &mut Ranges) -> Decoded<()> {
     let restarts = d.list("blocks where patterns begin again", |d, _| {
         d.u32("block where patterns begin again")
     })?;
-    match all.insert(place, (left_out, copies, restarts)) {
-        None => Ok(()),
-        Some(_) => Err(format!(
-            "method {} of class {} has its instructions twice",
-            place.1, place.0
-        )),
+    let of = conditions.entry((class, method)).or_default();
+    if has_ranges(of) {
+        return Err(Fault::MethodTwice("instructions", class, method).into());
     }
+    (of.left_out, of.copies, of.restarts) = (left_out, copies, restarts);
+    Ok(())
 }
 
-type Ranges = BTreeMap<(u32, u32), (Vec<CodeRange>, Vec<CodeCopy>, Vec<u32>)>;
+fn has_ranges(of: &MethodConditions) -> bool {
+    !of.left_out.is_empty() || !of.copies.is_empty() || !of.restarts.is_empty()
+}
 
 /// Writes the record of a method: of which class, and which of its methods.
 pub(in crate::model) fn put_method(plain: &mut Encoder, (class, method): (u32, u32), of: &MethodConditions) {
@@ -105,29 +104,16 @@ fn put_known(plain: &mut Encoder, method: u32, of: &MethodConditions) {
     }
 }
 
-/// What was read so far.
-#[derive(Default)]
-pub(super) struct Reading {
-    all: Conditions,
-    ranges: Ranges,
-}
+/// Conditions go straight into the profile.
+pub(super) struct Reading;
 
 impl SectionReader for Reading {
-    fn section(&mut self, tag: Tag, d: &mut Decoder<'_>, _: &mut Profile) -> Decoded<()> {
+    fn section(&mut self, tag: Tag, d: &mut Decoder<'_>, profile: &mut Profile) -> Decoded<()> {
         if tag == RANGES {
-            d.records(|d| ranges(d, &mut self.ranges))
+            d.records(|d| ranges(d, &mut profile.conditions))
         } else {
-            d.records(|d| record(d, &mut self.all))
+            d.records(|d| record(d, &mut profile.conditions))
         }
-    }
-
-    fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
-        profile.conditions = self.all;
-        for (place, (left_out, copies, restarts)) in self.ranges {
-            let of = profile.conditions.entry(place).or_default();
-            (of.left_out, of.copies, of.restarts) = (left_out, copies, restarts);
-        }
-        Ok(())
     }
 }
 
@@ -159,18 +145,13 @@ fn made_number(made: Option<CompilerMade>) -> u8 {
 
 fn record(d: &mut Decoder<'_>, conditions: &mut Conditions) -> Decoded<()> {
     let class = d.u32("class of conditions")?;
-    let (method, of) = known(d)?;
-    let place = (class, method);
-    match conditions.entry(place) {
-        Entry::Vacant(entry) => {
-            entry.insert(of);
-            Ok(())
-        }
-        Entry::Occupied(_) => Err(format!(
-            "method {} of class {} has its conditions twice",
-            place.1, place.0
-        )),
+    let (method, known) = known(d)?;
+    let of = conditions.entry((class, method)).or_default();
+    if of.method.is_some() || !of.made.is_empty() || !of.conditions.is_empty() {
+        return Err(Fault::MethodTwice("conditions", class, method).into());
     }
+    (of.method, of.made, of.conditions) = (known.method, known.made, known.conditions);
+    Ok(())
 }
 
 fn known(d: &mut Decoder<'_>) -> Decoded<(u32, MethodConditions)> {
@@ -179,7 +160,7 @@ fn known(d: &mut Decoder<'_>) -> Decoded<(u32, MethodConditions)> {
         method: made(d)?,
         made: d.list("blocks that the compiler made", |d, _| {
             let block = d.u32("block that the compiler made")?;
-            let made = made(d)?.ok_or("a block that the compiler made says not why")?;
+            let made = made(d)?.ok_or(Fault::NoSuch(MADE, 0))?;
             Ok((block, made))
         })?,
         conditions: d.list("conditions", |d, _| condition(d))?,
@@ -204,23 +185,26 @@ pub(crate) fn of_class(d: &mut Decoder<'_>) -> Decoded<(u32, Vec<(u32, MethodCon
     Ok((first_method, methods))
 }
 
+/// The field that says why the compiler made something.
+const MADE: &str = "reason of the compiler";
+
 fn made(d: &mut Decoder<'_>) -> Decoded<Option<CompilerMade>> {
-    match d.byte("what the compiler made")? {
-        0 => Ok(None),
-        number => match CompilerMade::ALL.get(usize::from(number) - 1) {
-            Some(&made) => Ok(Some(made)),
-            None => Err(format!("what the compiler made: {number} is not known")),
-        },
-    }
+    let number = d.byte(MADE)?;
+    let Some(index) = usize::from(number).checked_sub(1) else {
+        return Ok(None);
+    };
+    let made = CompilerMade::ALL.get(index);
+    Ok(Some(*made.ok_or(Fault::NoSuch(MADE, number.into()))?))
 }
 
 fn condition(d: &mut Decoder<'_>) -> Decoded<Condition> {
     let block = d.u32("block of a condition")?;
     let number = d.byte("kind of a condition")?;
     let kind = ConditionKind::ALL.get(usize::from(number));
+    let kind = kind.ok_or(Fault::NoSuch("kind of condition", number.into()))?;
     Ok(Condition {
         block,
-        kind: *kind.ok_or_else(|| format!("kind of a condition: {number} is not known"))?,
+        kind: *kind,
         made: made(d)?,
         text: d.option("has a condition a text?", |d| d.string("condition"))?,
         outcomes: d.list("outcomes", |d, _| {
@@ -231,7 +215,7 @@ fn condition(d: &mut Decoder<'_>) -> Decoded<Condition> {
                 3 => Outcome::Again,
                 4 => Outcome::Done,
                 5 => Outcome::Case(d.string("case")?),
-                other => return Err(format!("outcome: {other} is not known")),
+                other => return Err(Fault::NoSuch("outcome", other.into()).into()),
             })
         })?,
     })

@@ -8,146 +8,97 @@ use std::collections::BTreeMap;
 
 use trodden_numbering::{BlockId, FlowGraph};
 
-use super::map::{ClassMap, EdgeLabel};
+use super::map::{ClassMap, MethodMap};
 use crate::model::codec::Problem;
+use crate::model::fault::{Fault, ensure};
 
 /// What is known of the decisions of a profile's methods, by class and method (positions in the profile).
 pub type Conditions = BTreeMap<(u32, u32), MethodConditions>;
 
-/// The construct of the source that a decision belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ConditionKind {
-    /// `if`.
-    If,
-    /// `while`.
-    While,
-    /// `for` with a condition.
-    For,
-    /// `for` over the elements of something.
-    ForEach,
-    /// `do` … `while`.
-    DoWhile,
-    /// A loop, but which kind is not known.
-    Loop,
-    /// `?:`, or a boolean that is computed by branches.
-    Value,
-    /// `switch` or `when`.
-    Switch,
-    /// One of several `?.` of Kotlin that lead to the same place if there is nothing.
-    SafeCall,
+/// Declares an enum with a list of all its values and a name for each.
+macro_rules! named {
+    ($(#[$doc:meta])* $type:ident, $(#[$name_doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $type { $($(#[$vdoc])* $variant,)+ }
+
+        impl $type {
+            /// All of them, in the order of their numbers in files.
+            pub const ALL: [$type; [$($word),+].len()] = [$($type::$variant),+];
+
+            $(#[$name_doc])*
+            pub fn $name(self) -> &'static str {
+                match self { $($type::$variant => $word,)+ }
+            }
+        }
+    };
 }
 
-impl ConditionKind {
-    /// All of them, in the order of their numbers in files.
-    pub const ALL: [ConditionKind; 9] = [
-        ConditionKind::If,
-        ConditionKind::While,
-        ConditionKind::For,
-        ConditionKind::ForEach,
-        ConditionKind::DoWhile,
-        ConditionKind::Loop,
-        ConditionKind::Value,
-        ConditionKind::Switch,
-        ConditionKind::SafeCall,
-    ];
-
+named! {
+    /// The construct of the source that a decision belongs to.
+    ConditionKind,
     /// Its keyword for people: `if`, `for`, `do … while`; `condition` for what computes a value.
-    pub fn keyword(self) -> &'static str {
-        match self {
-            ConditionKind::If => "if",
-            ConditionKind::While => "while",
-            ConditionKind::For | ConditionKind::ForEach => "for",
-            ConditionKind::DoWhile => "do … while",
-            ConditionKind::Loop => "loop",
-            ConditionKind::Value => "condition",
-            ConditionKind::Switch => "switch",
-            ConditionKind::SafeCall => "?.",
-        }
+    keyword {
+        /// `if`.
+        If = "if",
+        /// `while`.
+        While = "while",
+        /// `for` with a condition.
+        For = "for",
+        /// `for` over the elements of something.
+        ForEach = "for",
+        /// `do` … `while`.
+        DoWhile = "do … while",
+        /// A loop, but which kind is not known.
+        Loop = "loop",
+        /// `?:`, or a boolean that is computed by branches.
+        Value = "condition",
+        /// `switch` or `when`.
+        Switch = "switch",
+        /// One of several `?.` of Kotlin that lead to the same place if there is nothing.
+        SafeCall = "?.",
     }
 }
 
-/// What the compiler made on its own: the source has no such branch, or has it once where the code has it twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum CompilerMade {
-    /// The check whether assertions are on, in front of `assert`.
-    Assert,
-    /// Choosing by a string's hash code, and comparing with the strings that share it.
-    StringSwitch,
-    /// The table from an enum's constants to the numbers of a `switch`.
-    EnumSwitch,
-    /// What a `switch` or `when` does when no case fits although all are listed.
-    NoMatch,
-    /// Leaving a monitor when an exception passes.
-    Synchronized,
-    /// Closing the resources of `try (…)`.
-    TryWithResources,
-    /// A second copy of a `finally` block.
-    FinallyCopy,
-    /// A method of a record, or `values` and `valueOf` of an enum.
-    GeneratedMethod,
-    /// A bridge, an accessor, or another synthetic method that stands for no source.
-    Synthetic,
-    /// Making a lambda again when it is deserialised.
-    DeserializeLambda,
-    /// A null check that Kotlin adds where Java is called or calls.
-    KotlinNullCheck,
-    /// Kotlin's choice between an argument and its default value.
-    KotlinDefaultArgument,
-    /// The state machine of a suspending function.
-    KotlinCoroutine,
-    /// The check whether a `lateinit` property was set.
-    KotlinLateinit,
-    /// Code of an inline function that stands in the file of another one.
-    KotlinInlined,
-    /// A constructor without parameters that does nothing: private, so that nobody makes instances, or an enum's.
-    EmptyConstructor,
-    /// Marked as generated: by an annotation that is called `Generated` or the like, on the method or its class.
-    MarkedGenerated,
-}
-
-impl CompilerMade {
-    /// All of them, in the order of their numbers in files.
-    pub const ALL: [CompilerMade; 17] = [
-        CompilerMade::Assert,
-        CompilerMade::StringSwitch,
-        CompilerMade::EnumSwitch,
-        CompilerMade::NoMatch,
-        CompilerMade::Synchronized,
-        CompilerMade::TryWithResources,
-        CompilerMade::FinallyCopy,
-        CompilerMade::GeneratedMethod,
-        CompilerMade::Synthetic,
-        CompilerMade::DeserializeLambda,
-        CompilerMade::KotlinNullCheck,
-        CompilerMade::KotlinDefaultArgument,
-        CompilerMade::KotlinCoroutine,
-        CompilerMade::KotlinLateinit,
-        CompilerMade::KotlinInlined,
-        CompilerMade::EmptyConstructor,
-        CompilerMade::MarkedGenerated,
-    ];
-
+named! {
+    /// What the compiler made on its own: the source has no such branch, or has it once where the code has it twice.
+    CompilerMade,
     /// A short name: `assert`, `string-switch`, …
-    pub fn name(self) -> &'static str {
-        match self {
-            CompilerMade::Assert => "assert",
-            CompilerMade::StringSwitch => "string-switch",
-            CompilerMade::EnumSwitch => "enum-switch",
-            CompilerMade::NoMatch => "no-match",
-            CompilerMade::Synchronized => "synchronized",
-            CompilerMade::TryWithResources => "try-with-resources",
-            CompilerMade::FinallyCopy => "finally-copy",
-            CompilerMade::GeneratedMethod => "generated-method",
-            CompilerMade::Synthetic => "synthetic",
-            CompilerMade::DeserializeLambda => "deserialize-lambda",
-            CompilerMade::KotlinNullCheck => "kotlin-null-check",
-            CompilerMade::KotlinDefaultArgument => "kotlin-default-argument",
-            CompilerMade::KotlinCoroutine => "kotlin-coroutine",
-            CompilerMade::KotlinLateinit => "kotlin-lateinit",
-            CompilerMade::KotlinInlined => "kotlin-inlined",
-            CompilerMade::EmptyConstructor => "empty-constructor",
-            CompilerMade::MarkedGenerated => "marked-generated",
-        }
+    name {
+        /// The check whether assertions are on, in front of `assert`.
+        Assert = "assert",
+        /// Choosing by a string's hash code, and comparing with the strings that share it.
+        StringSwitch = "string-switch",
+        /// The table from an enum's constants to the numbers of a `switch`.
+        EnumSwitch = "enum-switch",
+        /// What a `switch` or `when` does when no case fits although all are listed.
+        NoMatch = "no-match",
+        /// Leaving a monitor when an exception passes.
+        Synchronized = "synchronized",
+        /// Closing the resources of `try (…)`.
+        TryWithResources = "try-with-resources",
+        /// A second copy of a `finally` block.
+        FinallyCopy = "finally-copy",
+        /// A method of a record, or `values` and `valueOf` of an enum.
+        GeneratedMethod = "generated-method",
+        /// A bridge, an accessor, or another synthetic method that has no source.
+        Synthetic = "synthetic",
+        /// Making a lambda again when it is deserialised.
+        DeserializeLambda = "deserialize-lambda",
+        /// A null check that Kotlin adds where Java is called or calls.
+        KotlinNullCheck = "kotlin-null-check",
+        /// Kotlin's choice between an argument and its default value.
+        KotlinDefaultArgument = "kotlin-default-argument",
+        /// The state machine of a suspending function.
+        KotlinCoroutine = "kotlin-coroutine",
+        /// The check whether a `lateinit` property was set.
+        KotlinLateinit = "kotlin-lateinit",
+        /// Code of an inline function in the file of another one.
+        KotlinInlined = "kotlin-inlined",
+        /// A constructor without parameters that does nothing: private, so that no instances are made, or an enum's.
+        EmptyConstructor = "empty-constructor",
+        /// Marked as generated: by an annotation that is called `Generated` or the like, on the method or its class.
+        MarkedGenerated = "marked-generated",
     }
 }
 
@@ -158,7 +109,7 @@ pub enum Outcome {
     Yes,
     /// It did not.
     No,
-    /// The loop goes on.
+    /// The loop continues.
     Again,
     /// The loop is over.
     Done,
@@ -202,14 +153,6 @@ impl Condition {
     /// What following the out-edge with this position means.
     pub fn outcome(&self, edge: usize) -> &Outcome {
         self.outcomes.get(edge).unwrap_or(&Outcome::Unknown)
-    }
-
-    /// What a conditional branch's label means; for a switch use [`outcome`](Self::outcome).
-    pub fn of_branch(&self, label: &EdgeLabel) -> &Outcome {
-        self.outcome(match label {
-            EdgeLabel::NotTaken => 1,
-            _ => 0,
-        })
     }
 }
 
@@ -307,64 +250,49 @@ impl MethodConditions {
 ///
 /// # Errors
 /// What does not fit, and of which method.
-pub fn check_conditions(class: &ClassMap, method: u32, of: &MethodConditions) -> Result<(), String> {
-    check_method(class, method as usize, of).map_err(|problem| problem.to_string())
+pub fn check_conditions(class: &ClassMap, method: u32, of: &MethodConditions) -> Result<(), Box<Problem>> {
+    let Some(map) = class.methods.get(method as usize) else {
+        let fault = Fault::NoItem("conditions", "method", method.into());
+        return Err(Problem::of_class(&class.name, fault));
+    };
+    check_of_method(map, of).map_err(|fault| Problem::of_method(&class.name, map, fault))
 }
 
-/// Those of one method of a class.
-pub(in crate::model) fn check_method(
-    class: &ClassMap,
-    method: usize,
-    of: &MethodConditions,
-) -> Result<(), Problem> {
-    let problem = |what: String| {
-        let method = class.methods.get(method);
-        Err(Problem {
-            class: Some(class.name.clone()),
-            method: method.map(|m| format!("{}{}", m.name, m.descriptor)),
-            what,
+fn check_of_method(map: &MethodMap, of: &MethodConditions) -> Result<(), Fault> {
+    let blocks = |items, blocks: Vec<u32>| {
+        let are_there = blocks.iter().all(|&block| (block as usize) < map.blocks.len());
+        ensure(are_there && blocks.is_sorted_by(|a, b| a < b), || {
+            Fault::NotOfMethod(items)
         })
     };
-    let Some(map) = class.methods.get(method) else {
-        return problem(format!("conditions of method {method}, which is not there"));
+    blocks("conditions", of.conditions.iter().map(|c| c.block).collect())?;
+    blocks(
+        "blocks that the compiler made",
+        of.made.iter().map(|&(block, _)| block).collect(),
+    )?;
+    blocks("blocks where patterns begin again", of.restarts.clone())?;
+    let apart = |items, pieces: Vec<(u32, u32)>| {
+        let is_within = |&(start, end): &(u32, u32)| start < end && end <= map.code_length;
+        let in_order = pieces.windows(2).all(|pair| pair[0].1 <= pair[1].0);
+        ensure(in_order && pieces.iter().all(is_within), || {
+            Fault::NotOfMethod(items)
+        })
     };
-    let ascending = |blocks: Vec<u32>| {
-        let there = blocks.iter().all(|&block| (block as usize) < map.blocks.len());
-        there && blocks.is_sorted_by(|a, b| a < b)
-    };
-    if !ascending(of.conditions.iter().map(|c| c.block).collect()) {
-        return problem("the conditions are not of its blocks, or not in order".to_owned());
-    }
-    if !ascending(of.made.iter().map(|&(block, _)| block).collect()) {
-        return problem("what the compiler made is not of its blocks, or not in order".to_owned());
-    }
-    if !ascending(of.restarts.clone()) {
-        return problem("where patterns begin again is not of its blocks, or not in order".to_owned());
-    }
-    let apart = |pieces: Vec<(u32, u32)>| {
-        let within = pieces
-            .iter()
-            .all(|&(start, end)| start < end && end <= map.code_length);
-        within && pieces.windows(2).all(|pair| pair[0].1 <= pair[1].0)
-    };
-    if !apart(of.left_out.iter().map(|range| (range.start, range.end)).collect()) {
-        return problem("instructions that are left out are not of its code, or not in order".to_owned());
-    }
+    let left_out = of.left_out.iter().map(|range| (range.start, range.end));
+    apart("instructions that are left out", left_out.collect())?;
     let end = |from: u32, copy: &CodeCopy| from.saturating_add(copy.length);
-    let below = |copy: &CodeCopy| end(copy.of, copy) <= copy.start;
     let copies = of.copies.iter().map(|copy| (copy.start, end(copy.start, copy)));
-    if !apart(copies.collect()) || !of.copies.iter().all(below) {
-        return problem("instructions that repeat others are not of its code, or not in order".to_owned());
-    }
+    apart("instructions that repeat others", copies.collect())?;
+    let below = of.copies.iter().all(|copy| end(copy.of, copy) <= copy.start);
+    ensure(below, || Fault::NotOfMethod("instructions that are repeated"))?;
     for condition in &of.conditions {
         let edges = map.graph.successors(BlockId::new(condition.block as usize)).len();
-        if condition.outcomes.len() != edges {
-            return problem(format!(
-                "the condition of block {} has {} outcomes, the block {edges} edges",
-                condition.block,
-                condition.outcomes.len()
-            ));
-        }
+        Fault::sizes(
+            "outcomes of a condition",
+            condition.outcomes.len(),
+            "edges of its block",
+            edges,
+        )?;
     }
     Ok(())
 }

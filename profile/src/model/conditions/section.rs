@@ -1,10 +1,11 @@
 //! Conditions as a kind of data.
 
-use super::{Outcome, check_method, codec, merge};
-use crate::model::codec::{Problem, Tag, WriteError};
+use super::{Outcome, check_conditions, codec, merge};
+use crate::model::codec::{Checked, Tag, WriteError};
 use crate::model::errors::{MergeError, SubtractError};
+use crate::model::places;
 use crate::model::profile::Profile;
-use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::section::{Section, SectionReader};
 
 /// Conditions as a kind of data.
 pub(crate) struct Kind;
@@ -14,16 +15,20 @@ impl Section for Kind {
         &[codec::CONDITIONS, codec::RANGES]
     }
 
-    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
+    fn write(&self, profile: &Profile, out: &mut Vec<u8>) -> Result<(), WriteError> {
         codec::write(&profile.conditions, out)
     }
 
     fn reader(&self) -> Box<dyn SectionReader> {
-        Box::new(codec::Reading::default())
+        Box::new(codec::Reading)
     }
 
-    fn check(&self, profile: &Profile) -> Result<(), Problem> {
-        check(profile)
+    fn check(&self, profile: &Profile) -> Checked {
+        for (&(class, method), of) in &profile.conditions {
+            places::method(profile, (class as usize, method as usize), "conditions")?;
+            check_conditions(&profile.classes[class as usize].map, method, of)?;
+        }
+        Ok(())
     }
 
     fn texts<'p>(&self, profile: &'p Profile) -> Vec<&'p str> {
@@ -56,22 +61,4 @@ impl Section for Kind {
         merged.conditions = merge::merge(inputs, &merged.classes);
         Ok(())
     }
-}
-
-/// Conditions are of methods and blocks that are there, in order, with one outcome per edge.
-fn check(profile: &Profile) -> Result<(), Problem> {
-    for (&(class, method), of) in &profile.conditions {
-        let found = profile.classes.get(class as usize);
-        match found.filter(|class| (method as usize) < class.map.methods.len()) {
-            Some(class) => check_method(&class.map, method as usize, of)?,
-            None => {
-                return Err(Problem {
-                    class: found.map(|class| class.map.name.clone()),
-                    method: None,
-                    what: format!("conditions of method {method} of class {class}, which is not there"),
-                });
-            }
-        }
-    }
-    Ok(())
 }

@@ -1,10 +1,11 @@
-//! The sections of calling contexts, both ways.
+//! The sections of calling contexts: writing and reading.
 
 use super::{BurstGroups, ByGroup, ContextNode, ContextTree, Contexts};
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
+use crate::model::fault::Fault;
 use crate::model::profile::Profile;
-use crate::model::section::{Records, SectionReader, Sections};
+use crate::model::section::{About, Records, SectionReader, put_packed};
 use crate::options::ContextWeight;
 
 /// Tag of the section about all contexts.
@@ -18,12 +19,12 @@ pub(super) const PREFIXES: Tag = *b"ctxp";
 pub(super) const GROUPS: Tag = *b"ctxg";
 
 /// Writes the contexts.
-pub(super) fn write(contexts: &Contexts, out: &mut Sections<'_>) -> Result<(), WriteError> {
+pub(super) fn write(contexts: &Contexts, out: &mut Vec<u8>) -> Result<(), WriteError> {
     let mut about = Encoder::default();
     about.string(&contexts.algorithm);
     about.option(contexts.thresholds, |out, (phi, epsilon)| {
-        out.bytes.extend_from_slice(&phi.to_le_bytes());
-        out.bytes.extend_from_slice(&epsilon.to_le_bytes());
+        out.f64(phi);
+        out.f64(epsilon);
     });
     about.option(contexts.bursts.as_deref(), Encoder::string);
     for number in [
@@ -40,10 +41,9 @@ pub(super) fn write(contexts: &Contexts, out: &mut Sections<'_>) -> Result<(), W
     if contexts.weight != ContextWeight::Calls {
         about.string(contexts.weight.name());
     }
+    put_packed(out, ABOUT, &about.bytes)?;
 
-    out.put(ABOUT, &about.bytes)?;
-
-    let mut nodes = Records::default();
+    let mut nodes = Records::new(NODES);
     let mut before = 0;
     for node in contexts.tree.nodes() {
         let plain = &mut nodes.plain;
@@ -56,11 +56,11 @@ pub(super) fn write(contexts: &Contexts, out: &mut Sections<'_>) -> Result<(), W
             out.uint(least);
             out.uint(most - least);
         });
-        nodes.end();
+        nodes.end()?;
     }
-    out.put_records(NODES, nodes)?;
+    nodes.append_to(out)?;
 
-    let mut prefixes = Records::default();
+    let mut prefixes = Records::new(PREFIXES);
     let mut before = 0;
     for (at, node) in (1..).zip(contexts.tree.nodes()) {
         if let Some(prefix) = node.prefix {
@@ -68,11 +68,11 @@ pub(super) fn write(contexts: &Contexts, out: &mut Sections<'_>) -> Result<(), W
             prefixes.plain.uint(prefix.into());
             before = at;
         }
-        prefixes.end();
+        prefixes.end()?;
     }
-    out.put_records(PREFIXES, prefixes)?;
+    prefixes.append_to(out)?;
 
-    let mut groups = Records::default();
+    let mut groups = Records::new(GROUPS);
     if let Some(BurstGroups { all, contexts }) = &contexts.groups {
         let mut before = 0;
         let own = contexts.iter().map(|(at, own)| (u64::from(*at) + 1, own));
@@ -80,17 +80,16 @@ pub(super) fn write(contexts: &Contexts, out: &mut Sections<'_>) -> Result<(), W
             groups.plain.uint(at - before);
             before = at;
             by_group.0.iter().for_each(|&calls| groups.plain.uint(calls));
-            groups.end();
+            groups.end()?;
         }
     }
-    out.put_records(GROUPS, groups)
+    groups.append_to(out)
 }
 
 /// What was read of the contexts so far.
 #[derive(Default)]
 pub(super) struct Reading {
-    /// With the number of nodes that there should be. They come later.
-    about: Option<(Contexts, u64)>,
+    about: About<Contexts>,
     nodes: Vec<ContextNode>,
     /// Number of the node, from 1, and its prefix.
     prefixes: Vec<(u64, u32)>,
@@ -107,24 +106,33 @@ impl SectionReader for Reading {
         }
     }
 
-    fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
-        profile.contexts = self.contexts()?;
+    fn finish(mut self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
+        let found = self.nodes.len() as u64;
+        for (at, prefix) in self.prefixes {
+            let node = usize::try_from(at - 1).ok().and_then(|at| self.nodes.get_mut(at));
+            node.ok_or(Fault::NoItem("a prefix", "context", at))?.prefix = Some(prefix);
+        }
+        let Some(contexts) = self.about.complete("contexts", found)? else {
+            return match self.groups {
+                None => Ok(()),
+                Some(_) => Err(Fault::Untold("groups of bursts", 1).into()),
+            };
+        };
+        profile.contexts = Some(Contexts {
+            tree: ContextTree::from_preorder(self.nodes)?,
+            groups: self.groups,
+            ..contexts
+        });
         Ok(())
     }
 }
 
 impl Reading {
     fn about(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
-        if self.about.is_some() {
-            return Err("the file tells about its contexts twice".to_owned());
-        }
         let mut contexts = Contexts {
             weight: ContextWeight::Calls,
             algorithm: d.string("algorithm")?,
-            thresholds: d.option("thresholds", |d| {
-                let phi = f64::from_le_bytes(d.array("phi")?);
-                Ok((phi, f64::from_le_bytes(d.array("epsilon")?)))
-            })?,
+            thresholds: d.option("thresholds", |d| Ok((d.f64("phi")?, d.f64("epsilon")?)))?,
             bursts: d.option("bursts", |d| d.string("bursts"))?,
             calls: d.uint("calls")?,
             absent: d.uint("calls of absent contexts")?,
@@ -137,10 +145,9 @@ impl Reading {
         };
         let nodes = d.uint("number of contexts")?;
         if !d.is_at_end() {
-            contexts.weight = d.string("weight")?.parse()?;
+            contexts.weight = d.string("weight")?.parse().map_err(Fault::Weight)?;
         }
-        self.about = Some((contexts, nodes));
-        Ok(())
+        self.about.set("contexts", contexts, nodes)
     }
 
     fn node(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
@@ -150,12 +157,14 @@ impl Reading {
         let node = ContextNode {
             depth: depth
                 .filter(|&depth| depth > 0)
-                .ok_or("a context rises above its root")?,
+                .ok_or(Fault::AboveRoot("context"))?,
             class: d.u32("class of a context")?,
             method: d.u32("method of a context")?,
             site: match d.uint("call site of a context")? {
                 0 => None,
-                site => Some(u16::try_from(site - 1).map_err(|_| format!("{} is no call site", site - 1))?),
+                site => {
+                    Some(u16::try_from(site - 1).map_err(|_| Fault::TooWide("call site of a context", 16))?)
+                }
             },
             prefix: None,
             calls: d.option("calls of a context", |d| {
@@ -163,7 +172,7 @@ impl Reading {
                 let more = d.uint("error of a context")?;
                 let most = least
                     .checked_add(more)
-                    .ok_or("calls of a context do not fit 64 bits")?;
+                    .ok_or(Fault::TooWide("calls of a context", 64))?;
                 Ok((least, most))
             })?,
         };
@@ -175,7 +184,7 @@ impl Reading {
         let before = self.prefixes.last().map_or(0, |&(at, _)| at);
         let next = d.uint("distance to a context with a prefix")?;
         let at = before.checked_add(next).filter(|_| next > 0);
-        let at = at.ok_or("contexts with a prefix do not ascend")?;
+        let at = at.ok_or(Fault::NotInOrder("contexts with a prefix"))?;
         self.prefixes.push((at, d.u32("prefix of a context")?));
         Ok(())
     }
@@ -191,40 +200,13 @@ impl Reading {
                 all: by_group,
                 contexts: Vec::new(),
             });
-            return match next {
-                0 => Ok(()),
-                _ => Err("groups of bursts do not begin with those of all contexts".to_owned()),
-            };
+            return Ok(Fault::order("groups of bursts", next == 0)?);
         };
         let before = groups.contexts.last().map_or(0, |&(at, _)| u64::from(at) + 1);
         let at = before.checked_add(next).filter(|_| next > 0);
-        let at = at.ok_or("contexts with groups of bursts do not ascend")?;
-        let at =
-            u32::try_from(at - 1).map_err(|_| format!("there is no context {at} for groups of bursts"))?;
+        let at = at.ok_or(Fault::NotInOrder("contexts with groups of bursts"))?;
+        let at = u32::try_from(at - 1).map_err(|_| Fault::NoItem("groups of bursts", "context", at))?;
         groups.contexts.push((at, by_group));
         Ok(())
-    }
-
-    fn contexts(mut self) -> Decoded<Option<Contexts>> {
-        let found = self.nodes.len() as u64;
-        for (at, prefix) in self.prefixes {
-            let node = usize::try_from(at - 1).ok().and_then(|at| self.nodes.get_mut(at));
-            node.ok_or_else(|| format!("there is no context {at} for a prefix"))?
-                .prefix = Some(prefix);
-        }
-        match self.about {
-            None if found == 0 && self.groups.is_none() => Ok(None),
-            None => Err(format!(
-                "there are {found} contexts, but nothing tells about them"
-            )),
-            Some((_, stated)) if stated != found => {
-                Err(format!("the file holds {found} contexts, it says {stated}"))
-            }
-            Some((contexts, _)) => Ok(Some(Contexts {
-                tree: ContextTree::from_preorder(self.nodes)?,
-                groups: self.groups,
-                ..contexts
-            })),
-        }
     }
 }

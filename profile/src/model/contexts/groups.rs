@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// Groups that bursts are dealt to in turn, the same for all threads: how they differ tells how far off an
-/// estimate may be.
+/// Groups that bursts are dealt to in turn, the same for all threads: by their differences the error of an
+/// estimate is known.
 pub const BURST_GROUPS: usize = 16;
 
 /// Calls per group of bursts. Each group is a sample of the whole run, and all are alike but for chance.
@@ -20,7 +20,7 @@ pub struct BurstGroups {
 }
 
 /// Groups in which there must have been calls: fewer say too little of each other.
-const LEAST_GROUPS: usize = 4;
+const MIN_GROUPS: usize = 4;
 
 /// 97.5 % quantiles of Student's distribution, from one degree of freedom on.
 const STUDENT: [f64; BURST_GROUPS - 1] = [
@@ -50,14 +50,14 @@ impl ByGroup {
         self.0.iter().fold(0, |sum, &part| sum.saturating_add(part))
     }
 
-    /// Where the share of these in `all` lies in 95 of 100 samples like this one. `None`: there are calls in too few groups for
+    /// Bounds of the share of these in `all` in 95 of 100 samples like this one. `None`: there are calls in too few groups for
     /// that to be known.
     ///
     /// The share is a ratio of two sums over groups, so its variance is that of what each group has beyond the share of its own
     /// calls (Wolter, *Introduction to Variance Estimation*, sections 2.4 and 6.4). Student's distribution, as there are few groups.
     pub fn share_interval(&self, all: &ByGroup) -> Option<(f64, f64)> {
         let groups = all.0.iter().filter(|&&calls| calls > 0).count();
-        if groups < LEAST_GROUPS {
+        if groups < MIN_GROUPS {
             return None;
         }
         let whole = all.total() as f64;

@@ -6,10 +6,11 @@ use super::tree::Key;
 use super::{BurstGroups, ByGroup, ContextNode, ContextRow, ContextTree, Contexts};
 use crate::model::errors::MergeError;
 use crate::model::map::MethodMap;
-use crate::model::places::place;
+use crate::model::places::{no_such_path, place};
+use crate::model::preorder::Node;
 use crate::model::profile::{ClassProfile, Profile};
 use crate::model::several::{list, list_of_known};
-use crate::model::translate::translate_partial;
+use crate::model::translate::Renumbering;
 
 /// Where a method went: class and index.
 type Place = Option<(u32, u32)>;
@@ -159,16 +160,12 @@ fn in_other_numbers(
     let (Some((class, from)), Some(bci)) = (from, site) else {
         return Ok(register);
     };
-    let (true, Some(block)) = (from.dag != to.dag, from.block_at(bci.into())) else {
+    let Some(block) = from.block_at(bci.into()) else {
         return Ok(register);
     };
-    let number = translate_partial(from, to, block.index() as u32, register.into());
-    let fits = number.map(|number| u32::try_from(number).unwrap_or(u32::MAX));
-    fits.map_err(|source| MergeError::NoSuchPath {
-        class: class.name.clone(),
-        method: format!("{}{}", from.name, from.descriptor),
-        source,
-    })
+    let number = Renumbering::new(from, to).partial(block.index() as u32, register.into());
+    let number = number.map_err(no_such_path(&class.name, from))?;
+    Ok(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
 fn add_facts(total: &mut Contexts, own: &Contexts) {

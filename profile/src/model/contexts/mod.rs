@@ -46,7 +46,7 @@ pub struct Contexts {
     pub groups: Option<BurstGroups>,
 }
 
-/// Hot contexts cannot be told from the others at this threshold.
+/// Hot contexts cannot be distinguished from the others at this threshold.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error(
     "phi = {asked}: contexts were counted with phi = {least}, it can only be raised afterwards (up to 1)"
@@ -76,43 +76,6 @@ impl Contexts {
             Ok(((asked * self.calls as f64).floor() as u64).max(1))
         } else {
             Err(PhiOutOfRange { asked, least })
-        }
-    }
-
-    /// Checks what [`ContextTree`] alone cannot know. `methods` gives the number of methods of a class by its index.
-    pub(crate) fn check(&self, methods: impl Fn(u32) -> Option<usize>) -> Result<(), String> {
-        if let Some((phi, epsilon)) = self.thresholds
-            && !(epsilon > 0.0 && epsilon < phi && phi <= 1.0)
-        {
-            return Err(format!("contexts with phi = {phi} and epsilon = {epsilon}"));
-        }
-        if self.thresholds.is_none() && self.absent > 0 {
-            return Err(format!("exact contexts may lack {} calls", self.absent));
-        }
-        let mut calls = 0u64;
-        for node in self.tree.nodes() {
-            if methods(node.class).is_none_or(|n| node.method as usize >= n) {
-                return Err(format!(
-                    "there is no method {} of class {} for a context",
-                    node.method, node.class
-                ));
-            }
-            let (least, most) = node.calls.unwrap_or_default();
-            if least != most && self.thresholds.is_none() {
-                return Err(format!("an exact context has {least} to {most} calls"));
-            }
-            calls = calls.saturating_add(least);
-        }
-        if let Some(groups) = &self.groups
-            && let Some((at, _)) = groups.contexts.last()
-            && *at as usize >= self.tree.nodes().len()
-        {
-            return Err(format!("there is no context {at} for groups of bursts"));
-        }
-        if calls <= self.calls {
-            Ok(())
-        } else {
-            Err(format!("contexts have {calls} of {} calls", self.calls))
         }
     }
 }

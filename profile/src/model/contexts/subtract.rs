@@ -6,6 +6,7 @@ use super::tree::Key;
 use super::{BurstGroups, ContextNode, ContextRow, ContextTree, Contexts};
 use crate::model::errors::SubtractError;
 use crate::model::places::place;
+use crate::model::preorder::Node;
 use crate::model::profile::Profile;
 
 /// A context by those above it.
@@ -80,12 +81,8 @@ pub(super) fn subtract(now: &Profile, before: &Profile) -> Result<Option<Context
         .iter()
         .map(|calls| calls.is_some_and(|calls| calls > 0))
         .collect();
-    let mut kept = counted.clone();
-    for at in (0..nodes.len()).rev() {
-        if let (true, Some(parent)) = (kept[at], parents[at]) {
-            kept[parent as usize] = true;
-        }
-    }
+    let mut is_counted = counted.iter().copied();
+    let kept = all.tree.with_ancestors(|_| is_counted.next().unwrap_or_default());
     let mut places: Vec<Option<u32>> = Vec::with_capacity(nodes.len());
     let mut rows: Vec<ContextRow> = Vec::new();
     for (at, node) in nodes.iter().enumerate() {

@@ -1,10 +1,11 @@
-//! The section with coverage, both ways.
+//! The section with coverage: writing and reading.
 
 use super::{Covered, MethodCovered};
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
+use crate::model::fault::{Fault, ensure};
 use crate::model::profile::Profile;
-use crate::model::section::{Records, SectionReader, Sections};
+use crate::model::section::{Records, SectionReader};
 
 /// Its tag.
 pub(super) const COVERED: Tag = *b"ran1";
@@ -14,19 +15,19 @@ pub(super) const COVERED: Tag = *b"ran1";
 const NO_CLASS: u64 = u32::MAX as u64;
 
 /// Writes coverage: one record per method.
-pub(super) fn write(coverage: &Covered, out: &mut Sections<'_>) -> Result<(), WriteError> {
-    let mut records = Records::default();
+pub(super) fn write(coverage: &Covered, out: &mut Vec<u8>) -> Result<(), WriteError> {
+    let mut records = Records::new(COVERED);
     records.plain.uint(NO_CLASS);
-    records.end();
+    records.end()?;
     for (&(class, method), covered) in &coverage.methods {
         let plain = &mut records.plain;
         plain.uint(u64::from(class));
         plain.uint(u64::from(method));
         put_bits(plain, &covered.blocks);
         put_bits(plain, &covered.ways);
-        records.end();
+        records.end()?;
     }
-    out.put_records(COVERED, records)
+    records.append_to(out)
 }
 
 /// A number of bits, then the bits, lowest first, the last byte filled up with 0.
@@ -36,21 +37,13 @@ fn put_bits(out: &mut Encoder, bits: &[bool]) {
     out.bytes.extend(bits.chunks(8).map(byte));
 }
 
-/// What was read so far.
-#[derive(Default)]
-pub(super) struct Reading {
-    all: Option<Covered>,
-}
+/// Coverage goes straight into the profile.
+pub(super) struct Reading;
 
 impl SectionReader for Reading {
-    fn section(&mut self, _: Tag, d: &mut Decoder<'_>, _: &mut Profile) -> Decoded<()> {
-        let all = self.all.get_or_insert_default();
+    fn section(&mut self, _: Tag, d: &mut Decoder<'_>, profile: &mut Profile) -> Decoded<()> {
+        let all = profile.coverage.get_or_insert_default();
         d.records(|d| record(d, all))
-    }
-
-    fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
-        profile.coverage = self.all;
-        Ok(())
     }
 }
 
@@ -64,17 +57,18 @@ fn record(d: &mut Decoder<'_>, all: &mut Covered) -> Decoded<()> {
         blocks: bits(d, "blocks that ran")?,
         ways: bits(d, "ways that were gone")?,
     };
-    match all.methods.insert((class, method), covered) {
-        None => Ok(()),
-        Some(_) => Err(format!("method {method} of class {class} has its coverage twice")),
-    }
+    let before = all.methods.insert((class, method), covered);
+    Ok(ensure(before.is_none(), || {
+        Fault::MethodTwice("coverage", class, method)
+    })?)
 }
 
-fn bits(d: &mut Decoder<'_>, what: &str) -> Decoded<Vec<bool>> {
+fn bits(d: &mut Decoder<'_>, what: &'static str) -> Decoded<Vec<bool>> {
     let count = d.u32(what)? as usize;
     let bytes = d.take(count.div_ceil(8), what)?;
-    if !count.is_multiple_of(8) && bytes.last().is_some_and(|last| last >> (count % 8) != 0) {
-        return Err(format!("{what}: bits behind the last of {count}"));
-    }
+    let behind = bytes.last().map_or(0, |last| last >> (count % 8));
+    ensure(count.is_multiple_of(8) || behind == 0, || {
+        Fault::ExtraBits(what, count)
+    })?;
     Ok((0..count).map(|at| bytes[at / 8] >> (at % 8) & 1 == 1).collect())
 }

@@ -32,7 +32,7 @@ impl MethodCovered {
     /// From what its probes say.
     pub fn new(map: &MethodMap, ran: &Ran) -> Self {
         let edges = map.graph.edges().zip(&ran.edges);
-        let decided = edges.filter(|((edge, _), _)| map.graph.successors(edge.from).len() > 1);
+        let decided = edges.filter(|((edge, _), _)| decides(map, edge.from));
         MethodCovered {
             blocks: ran.blocks.clone(),
             ways: decided.map(|(_, &followed)| followed).collect(),
@@ -69,9 +69,13 @@ impl MethodCovered {
     }
 }
 
-/// Number of ways out of blocks that decide something.
-fn decided(map: &MethodMap) -> usize {
-    let blocks = (0..map.graph.num_blocks()).map(BlockId::new);
-    let ways = blocks.map(|block| map.graph.successors(block).len());
-    ways.filter(|&ways| ways > 1).sum()
+fn decides(map: &MethodMap, block: BlockId) -> bool {
+    map.graph.successors(block).len() > 1
+}
+
+/// The ways out of blocks that decide something: from where and to where, in the order of
+/// [`MethodCovered::ways`].
+fn ways(map: &MethodMap) -> impl Iterator<Item = (BlockId, BlockId)> {
+    let edges = map.graph.edges().map(|(edge, to)| (edge.from, to));
+    edges.filter(|&(from, _)| decides(map, from))
 }

@@ -1,12 +1,15 @@
 //! Coverage as a kind of data.
 
-use trodden_numbering::{BlockId, FlowGraph};
+use trodden_numbering::FlowGraph;
 
-use super::{Covered, codec, decided, merge, subtract};
-use crate::model::codec::{Problem, Tag, WriteError};
+use super::{MethodCovered, codec, merge, subtract, ways};
+use crate::model::codec::{Checked, Problem, Tag, WriteError};
 use crate::model::errors::{MergeError, SubtractError};
+use crate::model::fault::{Fault, ensure};
+use crate::model::map::MethodMap;
+use crate::model::places::method;
 use crate::model::profile::Profile;
-use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::section::{Section, SectionReader};
 
 /// Coverage as a kind of data.
 pub(crate) struct Kind;
@@ -16,22 +19,20 @@ impl Section for Kind {
         &[codec::COVERED]
     }
 
-    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
-        match &profile.coverage {
-            Some(coverage) => codec::write(coverage, out),
-            None => Ok(()),
-        }
+    fn write(&self, profile: &Profile, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        profile
+            .coverage
+            .iter()
+            .try_for_each(|coverage| codec::write(coverage, out))
     }
 
     fn reader(&self) -> Box<dyn SectionReader> {
-        Box::new(codec::Reading::default())
+        Box::new(codec::Reading)
     }
 
-    fn check(&self, profile: &Profile) -> Result<(), Problem> {
-        match &profile.coverage {
-            Some(coverage) => check(profile, coverage),
-            None => Ok(()),
-        }
+    fn check(&self, profile: &Profile) -> Checked {
+        let mut covered = profile.coverage.iter().flat_map(|coverage| &coverage.methods);
+        covered.try_for_each(|(&place, covered)| check(profile, place, covered))
     }
 
     fn subtract(&self, now: &Profile, before: &Profile, rest: &mut Profile) -> Result<(), SubtractError> {
@@ -50,42 +51,33 @@ impl Section for Kind {
     }
 }
 
-/// It is of methods that are there, has a bit per block and way, and no way was gone that begins or ends at a block that
+/// It is of a method that is there, has a bit per block and way, and no way was gone that begins or ends at a block that
 /// did not run.
-fn check(profile: &Profile, coverage: &Covered) -> Result<(), Problem> {
-    for (&(class, method), covered) in &coverage.methods {
-        let found = profile.classes.get(class as usize);
-        let map = found.and_then(|class| class.map.methods.get(method as usize));
-        let problem = |what: String| Problem {
-            class: found.map(|class| class.map.name.clone()),
-            method: map.map(|map| format!("{}{}", map.name, map.descriptor)),
-            what,
-        };
-        let Some(map) = map else {
-            return Err(problem(format!(
-                "coverage of method {method} of class {class}, which is not there"
-            )));
-        };
-        if (covered.blocks.len(), covered.ways.len()) != (map.graph.num_blocks(), decided(map)) {
-            return Err(problem(format!(
-                "coverage of {} blocks and {} ways; the method has {} and {}",
-                covered.blocks.len(),
-                covered.ways.len(),
-                map.graph.num_blocks(),
-                decided(map)
-            )));
-        }
-        let decides = |block: BlockId| map.graph.successors(block).len() > 1;
-        let edges = map.graph.edges().filter(|(edge, _)| decides(edge.from));
-        for ((edge, to), _) in edges.zip(&covered.ways).filter(|(_, followed)| **followed) {
-            if !covered.blocks[edge.from.index()] || !covered.blocks[to.index()] {
-                return Err(problem(format!(
-                    "coverage has the way from block {} to block {}, of which one did not run",
-                    edge.from.index(),
-                    to.index()
-                )));
-            }
-        }
+fn check(profile: &Profile, (class, at): (u32, u32), covered: &MethodCovered) -> Checked {
+    let map = method(profile, (class as usize, at as usize), "coverage")?;
+    let of_method = |fault| Problem::of_method(&profile.classes[class as usize].map.name, map, fault);
+    check_of_method(map, covered).map_err(of_method)
+}
+
+fn check_of_method(map: &MethodMap, covered: &MethodCovered) -> Result<(), Fault> {
+    let (blocks, number) = (map.graph.num_blocks(), ways(map).count());
+    Fault::sizes(
+        "blocks with coverage",
+        covered.blocks.len(),
+        "blocks of the method",
+        blocks,
+    )?;
+    Fault::sizes(
+        "ways with coverage",
+        covered.ways.len(),
+        "ways of the method",
+        number,
+    )?;
+    for ((from, to), _) in ways(map).zip(&covered.ways).filter(|(_, followed)| **followed) {
+        let (from, to) = (from.index(), to.index());
+        ensure(covered.blocks[from] && covered.blocks[to], || {
+            Fault::Way(from, to)
+        })?;
     }
     Ok(())
 }

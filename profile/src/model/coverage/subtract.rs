@@ -1,12 +1,10 @@
 //! What ran for the first time between two readings.
 
-use super::{Covered, MethodCovered};
+use super::{Covered, MethodCovered, ways};
 use crate::model::errors::SubtractError;
 use crate::model::map::MethodMap;
 use crate::model::places::place;
 use crate::model::profile::Profile;
-
-use trodden_numbering::{BlockId, FlowGraph};
 
 /// Of methods of which something is new, that. A way that is new has both of its blocks, though they may have run before.
 pub(super) fn subtract(now: &Profile, before: &Profile) -> Result<Option<Covered>, SubtractError> {
@@ -54,10 +52,8 @@ impl MethodCovered {
             }
             now.iter_mut().zip(then).for_each(|(now, then)| *now &= !then);
         }
-        let decides = |block: BlockId| map.graph.successors(block).len() > 1;
-        let edges = map.graph.edges().filter(|(edge, _)| decides(edge.from));
-        for ((edge, to), _) in edges.zip(&self.ways).filter(|(_, new)| **new) {
-            for block in [edge.from, to] {
+        for ((from, to), _) in ways(map).zip(&self.ways).filter(|(_, new)| **new) {
+            for block in [from, to] {
                 *self.blocks.get_mut(block.index())? = true;
             }
         }

@@ -1,4 +1,4 @@
-//! The sections of CPU samples, both ways.
+//! The sections of CPU samples: writing and reading.
 
 use super::{
     CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuSamples, CpuTime, CpuTree, FrameLines, PathWaits,
@@ -6,8 +6,9 @@ use super::{
 };
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
+use crate::model::fault::{Fault, ensure};
 use crate::model::profile::Profile;
-use crate::model::section::{Records, SectionReader, Sections};
+use crate::model::section::{About, Records, SectionReader, put_packed};
 
 /// Tag of the section about all samples.
 pub(super) const ABOUT: Tag = *b"cpus";
@@ -23,8 +24,11 @@ pub(super) const WAITS: Tag = *b"cpuw";
 /// Tag of the sections with the paths that samples were on.
 pub(super) const PATHS: Tag = *b"cpup";
 
+/// What nodes are, in messages.
+const STACKS: &str = "stacks of CPU samples";
+
 /// Writes the samples.
-pub(super) fn write(cpu: &CpuSamples, out: &mut Sections<'_>) -> Result<(), WriteError> {
+pub(super) fn write(cpu: &CpuSamples, out: &mut Vec<u8>) -> Result<(), WriteError> {
     let mut about = Encoder::default();
     about.string(&cpu.reader);
     about.uint(cpu.interval_ns);
@@ -39,9 +43,9 @@ pub(super) fn write(cpu: &CpuSamples, out: &mut Sections<'_>) -> Result<(), Writ
     }
     about.len(cpu.frames.len());
     about.len(cpu.tree.nodes().len());
-    out.put(ABOUT, &about.bytes)?;
+    put_packed(out, ABOUT, &about.bytes)?;
 
-    let mut frames = Records::default();
+    let mut frames = Records::new(FRAMES);
     for frame in &cpu.frames {
         let plain = &mut frames.plain;
         plain.byte(match frame.kind {
@@ -52,11 +56,11 @@ pub(super) fn write(cpu: &CpuSamples, out: &mut Sections<'_>) -> Result<(), Writ
         plain.string(&frame.class);
         plain.string(&frame.name);
         plain.string(&frame.descriptor);
-        frames.end();
+        frames.end()?;
     }
-    out.put_records(FRAMES, frames)?;
+    frames.append_to(out)?;
 
-    let mut nodes = Records::default();
+    let mut nodes = Records::new(NODES);
     let mut before = 0;
     for node in cpu.tree.nodes() {
         let plain = &mut nodes.plain;
@@ -65,11 +69,11 @@ pub(super) fn write(cpu: &CpuSamples, out: &mut Sections<'_>) -> Result<(), Writ
         plain.uint(u64::from(node.frame));
         plain.uint(node.bci.map_or(0, |bci| u64::from(bci) + 1));
         put_time(plain, node.own);
-        nodes.end();
+        nodes.end()?;
     }
-    out.put_records(NODES, nodes)?;
+    nodes.append_to(out)?;
 
-    let mut lines = Records::default();
+    let mut lines = Records::new(LINES);
     for (frame, places) in cpu.lines.by_frame() {
         let plain = &mut lines.plain;
         plain.uint(u64::from(frame));
@@ -80,28 +84,27 @@ pub(super) fn write(cpu: &CpuSamples, out: &mut Sections<'_>) -> Result<(), Writ
             plain.int(i64::from(here) - line);
             (bci, line) = (at, i64::from(here));
         }
-        lines.end();
+        lines.end()?;
     }
-    out.put_records(LINES, lines)?;
+    lines.append_to(out)?;
 
     if cpu.waits != PathWaits::default() {
         let mut waits = Encoder::default();
-        cpu.waits
-            .times()
-            .into_iter()
-            .for_each(|time| put_time(&mut waits, time));
-        out.put(WAITS, &waits.bytes)?;
+        for time in cpu.waits.times() {
+            put_time(&mut waits, time);
+        }
+        put_packed(out, WAITS, &waits.bytes)?;
     }
-    let mut paths = Records::default();
+    let mut paths = Records::new(PATHS);
     for ((frame, bci, path), time) in cpu.paths.iter() {
         let plain = &mut paths.plain;
         plain.uint(u64::from(frame));
         plain.uint(bci.map_or(0, |bci| u64::from(bci) + 1));
         plain.option(path, Encoder::uint);
         put_time(plain, time);
-        paths.end();
+        paths.end()?;
     }
-    out.put_records(PATHS, paths)
+    paths.append_to(out)
 }
 
 fn put_time(out: &mut Encoder, time: CpuTime) {
@@ -109,27 +112,25 @@ fn put_time(out: &mut Encoder, time: CpuTime) {
     out.uint(time.ns);
 }
 
-fn time(d: &mut Decoder<'_>, what: &str) -> Decoded<CpuTime> {
+fn time(d: &mut Decoder<'_>, what: &'static str) -> Decoded<CpuTime> {
     Ok(CpuTime {
         samples: d.uint(what)?,
         ns: d.uint(what)?,
     })
 }
 
-fn bci(d: &mut Decoder<'_>, what: &str) -> Decoded<Option<u16>> {
+fn bci(d: &mut Decoder<'_>, what: &'static str) -> Decoded<Option<u16>> {
     match d.uint(what)? {
         0 => Ok(None),
-        at => Ok(Some(
-            u16::try_from(at - 1).map_err(|_| format!("{} is no bytecode index", at - 1))?,
-        )),
+        at => Ok(Some(u16::try_from(at - 1).map_err(|_| Fault::TooWide(what, 16))?)),
     }
 }
 
 /// What was read so far.
 #[derive(Default)]
 pub(super) struct Reading {
-    /// With the numbers of frames and nodes that there should be. They come later.
-    about: Option<(CpuSamples, u64, u64)>,
+    /// With the number of frames that there should be.
+    about: About<(CpuSamples, u64)>,
     frames: Vec<CpuFrame>,
     nodes: Vec<CpuNode>,
     lines: FrameLines,
@@ -150,16 +151,26 @@ impl SectionReader for Reading {
     }
 
     fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
-        profile.cpu = self.samples()?;
+        let Some((cpu, stated)) = self.about.complete(STACKS, self.nodes.len() as u64)? else {
+            let rest = self.frames.len() + self.lines.by_frame().count() + self.paths.len();
+            ensure(rest == 0, || Fault::Untold("parts of CPU samples", rest as u64))?;
+            return Ok(());
+        };
+        Fault::number("methods of CPU samples", self.frames.len() as u64, stated)?;
+        profile.cpu = Some(CpuSamples {
+            frames: self.frames,
+            tree: CpuTree::from_preorder(self.nodes)?,
+            lines: self.lines,
+            waits: self.waits,
+            paths: self.paths,
+            ..cpu
+        });
         Ok(())
     }
 }
 
 impl Reading {
     fn about(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
-        if self.about.is_some() {
-            return Err("the file tells about its CPU samples twice".to_owned());
-        }
         let cpu = CpuSamples {
             reader: d.string("reader of stacks")?,
             interval_ns: d.uint("interval")?,
@@ -176,21 +187,14 @@ impl Reading {
             ..CpuSamples::default()
         };
         let frames = d.uint("number of methods")?;
-        self.about = Some((cpu, frames, d.uint("number of stacks")?));
-        if d.is_at_end() {
-            Ok(())
-        } else {
-            Err("something follows what is said of CPU samples".to_owned())
-        }
+        self.about.set(STACKS, (cpu, frames), d.uint("number of stacks")?)
     }
 
     fn frame(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
-        let kind = usize::from(d.byte("kind of a frame")?);
-        let kind = CpuFrameKind::ALL
-            .get(kind)
-            .ok_or_else(|| format!("{kind} is no kind of frame"))?;
+        let number = d.byte("kind of a frame")?;
+        let kind = CpuFrameKind::ALL.get(usize::from(number));
         self.frames.push(CpuFrame {
-            kind: *kind,
+            kind: *kind.ok_or(Fault::NoSuch("kind of frame", number.into()))?,
             class: d.string("class of a frame")?,
             name: d.string("method of a frame")?,
             descriptor: d.string("descriptor of a frame")?,
@@ -205,7 +209,7 @@ impl Reading {
         let node = CpuNode {
             depth: depth
                 .filter(|&depth| depth > 0)
-                .ok_or("a stack rises above its outermost frame")?,
+                .ok_or(Fault::AboveRoot("stack"))?,
             frame: d.u32("frame")?,
             bci: bci(d, "bytecode index of a frame")?,
             own: time(d, "samples of a stack")?,
@@ -222,21 +226,17 @@ impl Reading {
             bci = bci.saturating_add(step);
             line = line.saturating_add(d.int("line")?);
             let place = u16::try_from(bci).ok().filter(|_| step > 0 || index == 0);
-            let place = place.ok_or_else(|| format!("the lines of method {frame} are not in order"))?;
-            let line = u32::try_from(line).map_err(|_| format!("{line} is no line number"))?;
+            let place = place.ok_or(Fault::NotInOrder("lines of a method"))?;
+            let line = u32::try_from(line).map_err(|_| Fault::NoSuch("line number", line))?;
             Ok((place, line))
         })?;
-        if self.lines.insert(frame, places.into_iter().collect()) {
-            Ok(())
-        } else {
-            Err(format!("method {frame} has no lines, or has them twice"))
-        }
+        let is_new = self.lines.insert(frame, places.into_iter().collect());
+        Ok(ensure(is_new, || Fault::NotInOrder("methods with lines"))?)
     }
 
     fn waits(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
-        if self.waits != PathWaits::default() {
-            return Err("the file tells about waiting CPU samples twice".to_owned());
-        }
+        let is_first = self.waits == PathWaits::default();
+        ensure(is_first, || Fault::Twice("waiting CPU samples"))?;
         let mut times = [CpuTime::default(); 10];
         for one in &mut times {
             *one = time(d, "samples that waited")?;
@@ -251,32 +251,9 @@ impl Reading {
             bci(d, "place of a sample's path")?,
             d.option("path of samples", |d| d.uint("path of samples"))?,
         );
-        if self.paths.last().is_some_and(|last| last >= at) {
-            return Err("the paths of CPU samples are not in order".to_owned());
-        }
+        let is_behind = self.paths.last().is_none_or(|last| last < at);
+        Fault::order("paths of CPU samples", is_behind)?;
         self.paths.add(at, time(d, "samples of a path")?);
         Ok(())
-    }
-
-    fn samples(self) -> Decoded<Option<CpuSamples>> {
-        let found = (self.frames.len() as u64, self.nodes.len() as u64);
-        match self.about {
-            None if found == (0, 0) && self.lines == FrameLines::default() && self.paths.is_empty() => {
-                Ok(None)
-            }
-            None => Err("there are CPU samples, but nothing tells about them".to_owned()),
-            Some((_, frames, nodes)) if (frames, nodes) != found => Err(format!(
-                "the file holds {} methods and {} stacks of CPU samples, it says {frames} and {nodes}",
-                found.0, found.1
-            )),
-            Some((cpu, ..)) => Ok(Some(CpuSamples {
-                frames: self.frames,
-                tree: CpuTree::from_preorder(self.nodes)?,
-                lines: self.lines,
-                waits: self.waits,
-                paths: self.paths,
-                ..cpu
-            })),
-        }
     }
 }

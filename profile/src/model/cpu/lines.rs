@@ -32,15 +32,6 @@ impl FrameLines {
     pub(super) fn insert(&mut self, frame: u32, places: BTreeMap<u16, u32>) -> bool {
         !places.is_empty() && self.0.insert(frame, places).is_none()
     }
-
-    pub(super) fn check(&self, frames: usize) -> Result<(), String> {
-        match self.0.last_key_value() {
-            Some((&frame, _)) if frame as usize >= frames => {
-                Err(format!("there is no method {frame} for lines of CPU samples"))
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 impl CpuSamples {

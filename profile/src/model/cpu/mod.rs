@@ -1,6 +1,6 @@
 //! Where the processor's time went: stacks of Java frames, sampled by CPU time.
 //!
-//! Every so much CPU time of a thread its stack is recorded. A sample stands for the CPU time since the one before it, so
+//! The stack of a thread is recorded at intervals of its CPU time. A sample represents the CPU time since the one before it, so
 //! time is known exactly in sum and by chance in its parts: [`share_interval`] says how far chance may reach. Frames are
 //! those of any class, the JDK's too, and need no path map; methods of path maps are found by their names.
 
@@ -13,15 +13,17 @@ pub(crate) mod section;
 mod since;
 mod tree;
 
+use crate::model::fault::{Fault, ensure};
+
 pub use lines::FrameLines;
 pub use paths::{PathAtPlace, PathWaits, PathsAtPlaces, WaitsOf};
 pub use places::{MethodTime, PlaceTime, share_interval, share_interval_of};
 pub use tree::{CpuNode, CpuRow, CpuTree};
 
-/// Samples, and the CPU time that they stand for.
+/// Samples, and the CPU time that they represent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CpuTime {
-    /// Number of samples. Their shares have the error of a draw of so many.
+    /// Number of samples. Their shares have the error of a sample of that size.
     pub samples: u64,
     /// Nanoseconds of CPU time. More than samples times interval where the system's clock ticks more slowly than was asked for.
     pub ns: u64,
@@ -109,7 +111,7 @@ pub struct CpuSamples {
     pub lost: CpuTime,
     /// Samples in a node above their own, because the tree was full.
     pub shortened: CpuTime,
-    /// Samples of stacks that were deeper than is recorded: they have the innermost frames below a frame that stands for
+    /// Samples of stacks that were deeper than is recorded: they have the innermost frames below a frame that represents
     /// the others.
     pub cut: CpuTime,
     /// Samples whose stack is not known, ascending by reason. They are in the tree.
@@ -174,29 +176,23 @@ impl CpuSamples {
         self.frames.binary_search_by(key).ok()
     }
 
-    fn check(&self) -> Result<(), String> {
-        if !self.frames.is_sorted_by(|a, b| a < b) {
-            return Err("the methods of CPU samples are not in order".to_owned());
-        }
-        if !self.failed.is_sorted_by(|a, b| a.reason < b.reason) {
-            return Err("the reasons of CPU samples without a stack are not in order".to_owned());
-        }
-        self.lines.check(self.frames.len())?;
-        if let Some(((frame, ..), _)) = self
+    fn check(&self) -> Result<(), Fault> {
+        Fault::order("methods of CPU samples", self.frames.is_sorted_by(|a, b| a < b))?;
+        let are_sorted = self.failed.is_sorted_by(|a, b| a.reason < b.reason);
+        Fault::order("reasons of CPU samples without a stack", are_sorted)?;
+        let with_lines = self
+            .lines
+            .by_frame()
+            .map(|(frame, _)| ("lines of CPU samples", frame));
+        let with_paths = self
             .paths
             .iter()
-            .find(|((frame, ..), _)| *frame as usize >= self.frames.len())
-        {
-            return Err(format!("there is no method {frame} for the path of a CPU sample"));
+            .map(|((frame, ..), _)| ("the path of a CPU sample", frame));
+        let in_stacks = self.tree.nodes().iter().map(|node| ("a CPU sample", node.frame));
+        for (what, frame) in with_lines.chain(with_paths).chain(in_stacks) {
+            let is_there = (frame as usize) < self.frames.len();
+            ensure(is_there, || Fault::NoItem(what, "method", frame.into()))?;
         }
-        match self
-            .tree
-            .nodes()
-            .iter()
-            .find(|node| node.frame as usize >= self.frames.len())
-        {
-            None => Ok(()),
-            Some(node) => Err(format!("there is no method {} for a CPU sample", node.frame)),
-        }
+        Ok(())
     }
 }

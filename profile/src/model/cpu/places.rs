@@ -63,13 +63,13 @@ impl CpuSamples {
     }
 }
 
-/// Between which bounds a share lies with 95 % certainty that `part` of `whole` samples have (Wilson's interval). `(0, 1)`
+/// Bounds of a share, with 95 % certainty, that `part` of `whole` samples have (Wilson's interval). `(0, 1)`
 /// if there is no sample.
 pub fn share_interval(part: u64, whole: u64) -> (f64, f64) {
     share_interval_of(part, whole, 1.959_963_984_540_054)
 }
 
-/// The same with as many standard errors on either side.
+/// Like [`share_interval`], with as many standard errors on either side.
 pub fn share_interval_of(part: u64, whole: u64, errors: f64) -> (f64, f64) {
     if whole == 0 {
         return (0.0, 1.0);

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use super::{CpuFrame, CpuSamples, codec, merge};
-use crate::model::codec::{Problem, Tag, WriteError};
+use crate::model::codec::{Checked, Tag, WriteError};
 use crate::model::errors::{MergeError, SubtractError};
 use crate::model::map::ClassMap;
 use crate::model::profile::Profile;
-use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::section::{Section, SectionReader};
 
 /// CPU samples as a kind of data.
 pub(crate) struct Kind;
@@ -24,20 +24,16 @@ impl Section for Kind {
         ]
     }
 
-    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
-        match &profile.cpu {
-            Some(cpu) => codec::write(cpu, out),
-            None => Ok(()),
-        }
+    fn write(&self, profile: &Profile, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        profile.cpu.iter().try_for_each(|cpu| codec::write(cpu, out))
     }
 
     fn reader(&self) -> Box<dyn SectionReader> {
         Box::new(codec::Reading::default())
     }
 
-    fn check(&self, profile: &Profile) -> Result<(), Problem> {
-        let check = profile.cpu.as_ref().map_or(Ok(()), CpuSamples::check);
-        check.map_err(Problem::bare)
+    fn check(&self, profile: &Profile) -> Checked {
+        Ok(profile.cpu.iter().try_for_each(CpuSamples::check)?)
     }
 
     fn texts<'p>(&self, profile: &'p Profile) -> Vec<&'p str> {
@@ -65,26 +61,23 @@ impl Section for Kind {
     }
 
     fn subtract(&self, now: &Profile, before: &Profile, rest: &mut Profile) -> Result<(), SubtractError> {
-        rest.cpu = match (&now.cpu, &before.cpu) {
-            (Some(now), Some(before)) => {
-                let cpu = now.since(before).without_idle_stacks();
-                let left = |one: &CpuSamples| one.total().plus(one.lost);
-                // Each stack's samples are less than before, or none is.
-                if left(&cpu).plus(left(before)) != left(now) {
-                    return Err(SubtractError::Fell {
-                        what: "samples of CPU time".to_owned(),
-                    });
-                }
-                Some(cpu)
-            }
-            (Some(now), None) => Some(now.clone()),
-            (None, None) => None,
-            (None, Some(_)) => {
-                return Err(SubtractError::Fell {
-                    what: "samples of CPU time".to_owned(),
-                });
-            }
+        let fell = || SubtractError::Fell {
+            what: "samples of CPU time".to_owned(),
         };
+        let (Some(all), Some(then)) = (&now.cpu, &before.cpu) else {
+            rest.cpu = now.cpu.clone();
+            return match &before.cpu {
+                Some(_) => Err(fell()),
+                None => Ok(()),
+            };
+        };
+        let cpu = all.since(then).without_idle_stacks();
+        let left = |one: &CpuSamples| one.total().plus(one.lost);
+        // Each stack's samples are less than before, or none is.
+        if left(&cpu).plus(left(then)) != left(all) {
+            return Err(fell());
+        }
+        rest.cpu = Some(cpu);
         Ok(())
     }
 

@@ -1,5 +1,5 @@
 //! Facts about a run: what is known of how it was recorded, by name. One table says which there are, of what type, and
-//! what becomes of them when runs are merged.
+//! how runs are merged.
 //!
 //! A fact is set through its constant, so none is written that is not in the table:
 //!
@@ -16,7 +16,7 @@
 //! ```
 //!
 //! In a file, and in reports, each is a text. What is read and is not in the table, or does not look as its type does,
-//! stays the text that it is: files are written back as they were.
+//! stays the text that it is: files are written back unchanged.
 
 mod table;
 
@@ -35,7 +35,7 @@ use crate::model::several::list;
 pub enum FactKind {
     /// A number of things.
     Count,
-    /// A stretch of time, written in this unit.
+    /// A duration, written in this unit.
     Duration(Unit),
     /// Anything else.
     Text,
@@ -93,9 +93,9 @@ impl Unit {
     }
 }
 
-/// What becomes of a fact when runs are merged.
+/// How a fact of several runs is merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Together {
+pub enum MergeRule {
     /// Numbers and durations add up.
     Sum,
     /// The smallest one stays.
@@ -113,8 +113,8 @@ pub struct FactEntry {
     pub name: &'static str,
     /// What it is.
     pub kind: FactKind,
-    /// What becomes of it when runs are merged.
-    pub together: Together,
+    /// How it is merged.
+    pub rule: MergeRule,
 }
 
 impl FactEntry {
@@ -139,8 +139,8 @@ impl<T> Clone for Fact<T> {
 impl<T> Copy for Fact<T> {}
 
 impl<T> Fact<T> {
-    const fn new(name: &'static str, kind: FactKind, together: Together) -> Self {
-        let entry = FactEntry { name, kind, together };
+    const fn new(name: &'static str, kind: FactKind, rule: MergeRule) -> Self {
+        let entry = FactEntry { name, kind, rule };
         let values = PhantomData;
         Fact { entry, values }
     }
@@ -156,7 +156,7 @@ impl<T> Fact<T> {
 pub enum FactValue {
     /// A number of things.
     Count(u64),
-    /// A stretch of time.
+    /// A duration.
     Duration(Duration),
     /// A text; also a number of several runs that differ, and whatever a file has that is no such number.
     Text(String),
@@ -266,7 +266,7 @@ impl Facts {
     pub fn since(&self, earlier: &Facts) -> Facts {
         use FactValue::{Count, Duration};
         let fact = |(name, value): (&Cow<'static, str>, &FactValue)| {
-            let adds = FactEntry::of(name).is_some_and(|entry| entry.together == Together::Sum);
+            let adds = FactEntry::of(name).is_some_and(|entry| entry.rule == MergeRule::Sum);
             let value = match (value, earlier.0.get(name).filter(|_| adds)) {
                 (Count(now), Some(Count(then))) => Count(now.saturating_sub(*then)),
                 (Duration(now), Some(Duration(then))) => Duration(now.saturating_sub(*then)),
@@ -330,13 +330,13 @@ fn text<'v>(name: &str, value: &'v FactValue) -> Cow<'v, str> {
 
 fn merged(name: &str, a: &FactValue, b: &FactValue) -> FactValue {
     use FactValue::{Count, Duration};
-    match (FactEntry::of(name).map(|entry| entry.together), a, b) {
-        (Some(Together::Sum), Count(a), Count(b)) => Count(a.saturating_add(*b)),
-        (Some(Together::Sum), Duration(a), Duration(b)) => Duration(a.saturating_add(*b)),
-        (Some(Together::Min), Count(a), Count(b)) => Count(*a.min(b)),
-        (Some(Together::Min), Duration(a), Duration(b)) => Duration(*a.min(b)),
-        (Some(Together::Max), Count(a), Count(b)) => Count(*a.max(b)),
-        (Some(Together::Max), Duration(a), Duration(b)) => Duration(*a.max(b)),
+    match (FactEntry::of(name).map(|entry| entry.rule), a, b) {
+        (Some(MergeRule::Sum), Count(a), Count(b)) => Count(a.saturating_add(*b)),
+        (Some(MergeRule::Sum), Duration(a), Duration(b)) => Duration(a.saturating_add(*b)),
+        (Some(MergeRule::Min), Count(a), Count(b)) => Count(*a.min(b)),
+        (Some(MergeRule::Min), Duration(a), Duration(b)) => Duration(*a.min(b)),
+        (Some(MergeRule::Max), Count(a), Count(b)) => Count(*a.max(b)),
+        (Some(MergeRule::Max), Duration(a), Duration(b)) => Duration(*a.max(b)),
         (_, a, b) if a == b && !matches!(a, FactValue::Text(_)) => a.clone(),
         _ => FactValue::Text(list(&text(name, a), &text(name, b))),
     }
@@ -361,7 +361,7 @@ mod tests {
                 "{} has its unit in its name",
                 entry.name
             );
-            let adds = entry.together != Together::List;
+            let adds = entry.rule != MergeRule::List;
             assert!(
                 !adds || entry.kind != FactKind::Text,
                 "{}: texts do not add up",

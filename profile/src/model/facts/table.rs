@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Fact, FactEntry, FactKind, Together, Unit};
+use super::{Fact, FactEntry, FactKind, MergeRule, Unit};
 
 macro_rules! facts {
-    ($($(#[doc = $doc:literal])+ $id:ident: $type:ty = $name:literal, $kind:expr, $together:ident;)*) => {
-        $($(#[doc = $doc])+ pub const $id: Fact<$type> = Fact::new($name, $kind, Together::$together);)*
+    ($($(#[doc = $doc:literal])+ $id:ident: $type:ty = $name:literal, $kind:expr, $rule:ident;)*) => {
+        $($(#[doc = $doc])+ pub const $id: Fact<$type> = Fact::new($name, $kind, MergeRule::$rule);)*
 
         /// All facts.
         pub const ALL: &[FactEntry] = &[$($id.entry),*];
@@ -67,15 +67,15 @@ facts! {
     WINDOW_ENDED_MS: u64 = "window_ended_ms", COUNT, Max;
     /// `true`: the last window of its recording.
     WINDOW_LAST: String = "window_last", TEXT, List;
-    /// `1/100` if this host was drawn among so many.
+    /// `1/100` if this host was drawn: one of a hundred.
     FLEET: String = "fleet", TEXT, List;
 
     // Counters and samples of paths.
     /// Path ends, samples or chunks of events that were lost.
     LOST: u64 = "lost", COUNT, Sum;
-    /// Were paths counted that an exception cut off? As the option has it.
+    /// The value of the option about paths that an exception cuts off.
     CUT_PATHS: String = "cut_paths", TEXT, List;
-    /// Were paths counted that were under way at the end? As the option has it.
+    /// The value of the option about paths that are open at the end.
     OPEN_PATHS: String = "open_paths", TEXT, List;
     /// Frames at the end whose path was read.
     OPEN_FRAMES: u64 = "open_frames", COUNT, Sum;
@@ -94,7 +94,7 @@ facts! {
     /// Clock by which a thread's CPU time between samples is measured: `task-clock` (the kernel's own, exact to
     /// microseconds), `timer` (at the system's ticks), or `safepoint` (a thread of the agent's).
     CPU_CLOCK: String = "cpu_clock", TEXT, List;
-    /// CPU time of the threads that are sampled, by their own clocks: what no sample stands for, too.
+    /// CPU time of the threads that are sampled, by their own clocks: time without samples, too.
     SAMPLED_THREADS_MS: Duration = "sampled_threads_ms", TENTH_MS, Sum;
     /// CPU time that samples found inside of calls of probes. It is in no method.
     PROBES_MS: Duration = "probes_ms", TENTH_MS, Sum;
@@ -112,7 +112,7 @@ facts! {
     INVALID_SLOTS: u64 = "invalid_slots", COUNT, Sum;
     /// Frames at a place that belongs to no block, or whose register is no path.
     IMPLAUSIBLE: u64 = "implausible", COUNT, Sum;
-    /// Classes that were numbered anew, by a profile of the run itself.
+    /// Classes that were numbered again, by a profile of the run itself.
     CLASSES_RENUMBERED: u64 = "classes_renumbered", COUNT, Sum;
     /// How long that took.
     RENUMBERING_MS: Duration = "renumbering_ms", MS, Sum;

@@ -1,24 +1,25 @@
-//! The section with inlined code, both ways. It belongs to the path maps, but stands apart from them, as shapes do.
+//! The section with inlined code: writing and reading. It belongs to the path maps, but has sections of its own, as shapes have.
 
 use std::sync::Arc;
 
 use super::InlinedCode;
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
+use crate::model::fault::Fault;
 use crate::model::profile::{ClassProfile, Profile};
-use crate::model::section::{Records, SectionReader, Sections};
+use crate::model::section::{Records, SectionReader};
 
 /// Its tag.
 pub(in crate::model) const INLINED: Tag = *b"inln";
 
 /// Writes one record per class that has inlined code.
-pub(super) fn write(profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
-    let mut records = Records::default();
+pub(super) fn write(profile: &Profile, out: &mut Vec<u8>) -> Result<(), WriteError> {
+    let mut records = Records::new(INLINED);
     for (index, class) in profile.classes.iter().enumerate() {
         put_class(&mut records.plain, index, class);
-        records.end();
+        records.end()?;
     }
-    out.put_records(INLINED, records)
+    records.append_to(out)
 }
 
 /// Writes the record of a class, which has this number in the file, if it has inlined code.
@@ -61,17 +62,12 @@ impl SectionReader for Reading {
     fn section(&mut self, _: Tag, d: &mut Decoder<'_>, profile: &mut Profile) -> Decoded<()> {
         d.records(|d| record(d, &mut profile.classes))
     }
-
-    fn finish(self: Box<Self>, _: &mut Profile) -> Decoded<()> {
-        Ok(())
-    }
 }
 
 fn record(d: &mut Decoder<'_>, classes: &mut [ClassProfile]) -> Decoded<()> {
     let index = d.u32("class of inlined code")?;
-    let Some(class) = classes.get_mut(index as usize) else {
-        return Err(format!("inlined code of class {index}, which is not there"));
-    };
+    let class = classes.get_mut(index as usize);
+    let class = class.ok_or(Fault::NoItem("inlined code", "class", index.into()))?;
     let names = d.list("files of inlined code", |d, _| {
         let name = |text: String| Arc::<str>::from(text);
         Ok((
@@ -82,23 +78,21 @@ fn record(d: &mut Decoder<'_>, classes: &mut [ClassProfile]) -> Decoded<()> {
     let map = Arc::make_mut(&mut class.map);
     for _ in 0..d.count("methods with inlined code")? {
         let method = d.u32("method of inlined code")?;
-        let Some(method) = map.methods.get_mut(method as usize) else {
-            return Err(format!("inlined code of method {method}, which is not there"));
-        };
+        let place = (index as usize, method as usize);
+        let method = map.methods.get_mut(method as usize);
+        let method = method.ok_or(Fault::NoMethod("inlined code", place.0, place.1))?;
         let mut from = 0u32;
         method.inlined = d.list("pieces of inlined code", |d, _| {
-            let far = || "inlined code does not fit 32 bits".to_owned();
-            let start = from
-                .checked_add(d.u32("start of inlined code")?)
-                .ok_or_else(far)?;
-            let end = start
-                .checked_add(d.u32("length of inlined code")?)
-                .ok_or_else(far)?;
+            let start = from.checked_add(d.u32("start of inlined code")?);
+            let start = start.ok_or(Fault::TooWide("start of inlined code", 32))?;
+            let end = start.checked_add(d.u32("length of inlined code")?);
+            let end = end.ok_or(Fault::TooWide("end of inlined code", 32))?;
             from = end;
             let name = d.u32("file of inlined code")?;
-            let Some((file, class)) = names.get(name as usize) else {
-                return Err(format!("inlined code is from file {name}, which is not there"));
-            };
+            let (file, class) =
+                names
+                    .get(name as usize)
+                    .ok_or(Fault::NoItem("inlined code", "file", name.into()))?;
             Ok(InlinedCode {
                 start,
                 end,

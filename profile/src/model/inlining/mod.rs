@@ -1,4 +1,4 @@
-//! Code of inline functions (Kotlin's), which stands in the methods that call them: where it comes from.
+//! Code of inline functions (Kotlin's), which compilers copy into the methods that call them: where it comes from.
 //!
 //! A method's line entries lead to the lines of its own file, for such code to the line with the call. This says which code
 //! that is, and what file, class and line it was written in.

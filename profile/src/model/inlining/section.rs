@@ -1,10 +1,11 @@
 //! Inlined code as a kind of data.
 
 use super::{INLINED, codec};
-use crate::model::codec::{Problem, Tag, WriteError};
-use crate::model::errors::{MergeError, SubtractError};
+use crate::model::codec::{Checked, Problem, Tag, WriteError};
+use crate::model::errors::MergeError;
+use crate::model::fault::{Fault, ensure};
 use crate::model::profile::{ClassProfile, Profile};
-use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::section::{Section, SectionReader};
 
 /// Inlined code as a kind of data.
 pub(crate) struct Kind;
@@ -14,7 +15,7 @@ impl Section for Kind {
         &[INLINED]
     }
 
-    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
+    fn write(&self, profile: &Profile, out: &mut Vec<u8>) -> Result<(), WriteError> {
         codec::write(profile, out)
     }
 
@@ -22,13 +23,8 @@ impl Section for Kind {
         Box::new(codec::Reading)
     }
 
-    fn check(&self, profile: &Profile) -> Result<(), Problem> {
+    fn check(&self, profile: &Profile) -> Checked {
         profile.classes.iter().try_for_each(check_class)
-    }
-
-    fn subtract(&self, _: &Profile, _: &Profile, _: &mut Profile) -> Result<(), SubtractError> {
-        // They are in the path maps.
-        Ok(())
     }
 
     fn merge(&self, _: &[&Profile], _: &mut Profile) -> Result<(), MergeError> {
@@ -38,20 +34,13 @@ impl Section for Kind {
 }
 
 /// Are the pieces of a class in order, apart from each other, and within the code?
-pub(in crate::model) fn check_class(class: &ClassProfile) -> Result<(), Problem> {
+pub(in crate::model) fn check_class(class: &ClassProfile) -> Checked {
     for method in &class.map.methods {
         let mut from = 0;
         for piece in &method.inlined {
-            if piece.start < from || piece.end <= piece.start || piece.end > method.code_length {
-                return Err(Problem {
-                    class: Some(class.map.name.clone()),
-                    method: Some(format!("{}{}", method.name, method.descriptor)),
-                    what: format!(
-                        "inlined code from {} to {} is out of order or not in the code",
-                        piece.start, piece.end
-                    ),
-                });
-            }
+            let is_next = piece.start >= from && piece.end > piece.start && piece.end <= method.code_length;
+            ensure(is_next, || Fault::NotOfMethod("pieces of inlined code"))
+                .map_err(|fault| Problem::of_method(&class.map.name, method, fault))?;
             from = piece.end;
         }
     }

@@ -1,12 +1,13 @@
-//! The sections of k-iteration path forests, both ways.
+//! The sections of k-iteration path forests: writing and reading.
 
 use std::collections::BTreeMap;
 
 use super::{ForestNode, KPaths, PathForest};
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{SECTION_TARGET, Tag, WriteError};
+use crate::model::fault::{Fault, ensure};
 use crate::model::profile::Profile;
-use crate::model::section::{Records, SectionReader, Sections};
+use crate::model::section::{About, Records, SectionReader, put_packed};
 
 /// Tag of the section about all forests.
 pub(super) const ABOUT: Tag = *b"kpth";
@@ -14,8 +15,8 @@ pub(super) const ABOUT: Tag = *b"kpth";
 pub(super) const TREES: Tag = *b"kptr";
 
 /// Writes the forests.
-pub(super) fn write(kpaths: &KPaths, out: &mut Sections<'_>) -> Result<(), WriteError> {
-    let mut trees = Records::default();
+pub(super) fn write(kpaths: &KPaths, out: &mut Vec<u8>) -> Result<(), WriteError> {
+    let mut trees = Records::new(TREES);
     let mut records = 0u64;
     for (&(class, method), forest) in &kpaths.methods {
         let mut missing = forest.missing_by_length();
@@ -30,7 +31,7 @@ pub(super) fn write(kpaths: &KPaths, out: &mut Sections<'_>) -> Result<(), Write
             missing.iter().for_each(|&n| plain.uint(n));
             nodes(plain, &rest[..now]);
             records += 1;
-            trees.end();
+            trees.end()?;
             rest = &rest[now..];
             missing = &[];
             if rest.is_empty() {
@@ -47,8 +48,8 @@ pub(super) fn write(kpaths: &KPaths, out: &mut Sections<'_>) -> Result<(), Write
     about.uint(kpaths.orphans);
     about.uint(kpaths.dropped);
     about.uint(records);
-    out.put(ABOUT, &about.bytes)?;
-    out.put_records(TREES, trees)
+    put_packed(out, ABOUT, &about.bytes)?;
+    trees.append_to(out)
 }
 
 /// Nodes up to the first root behind the section's target size, at an estimated four bytes each.
@@ -75,8 +76,7 @@ type Rows = (Vec<(u32, u64, u64)>, Vec<u64>);
 /// What was read of the forests so far.
 #[derive(Default)]
 pub(super) struct Reading {
-    /// With the number of records that there should be. The trees come later.
-    about: Option<(KPaths, u64)>,
+    about: About<KPaths>,
     records: u64,
     rows: BTreeMap<(usize, usize), Rows>,
 }
@@ -90,16 +90,21 @@ impl SectionReader for Reading {
     }
 
     fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
-        profile.kpaths = self.forests()?;
+        let Some(mut kpaths) = self.about.complete("path forests", self.records)? else {
+            return Ok(());
+        };
+        for (key, (nodes, missing)) in self.rows {
+            let forest = PathForest::from_preorder(nodes);
+            let forest = forest.map_err(|problem| Fault::Forest(key.0, key.1, problem))?;
+            kpaths.methods.insert(key, forest.with_missing(missing));
+        }
+        profile.kpaths = Some(kpaths);
         Ok(())
     }
 }
 
 impl Reading {
     fn about(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
-        if self.about.is_some() {
-            return Err("the file tells about its path forests twice".to_owned());
-        }
         let kpaths = KPaths {
             k: d.u32("k")?,
             slab_nodes: d.uint("nodes of slab forests")?,
@@ -110,13 +115,13 @@ impl Reading {
             dropped: d.uint("dropped path ends")?,
             methods: BTreeMap::new(),
         };
-        self.about = Some((kpaths, d.uint("number of forest records")?));
-        Ok(())
+        self.about
+            .set("path forests", kpaths, d.uint("number of forest records")?)
     }
 
     fn record(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
-        let index = |d: &mut Decoder<'_>, what: &str| Ok::<_, String>(d.u32(what)? as usize);
-        let key = (index(d, "class of a forest")?, index(d, "method of a forest")?);
+        let (class, method) = (d.u32("class of a forest")?, d.u32("method of a forest")?);
+        let key = (class as usize, method as usize);
         let missing = d.list("missing occurrences", |d, _| d.uint("missing occurrences"))?;
         let mut length = 0u32;
         let nodes = d.list("nodes of a forest", |d, _| {
@@ -124,42 +129,17 @@ impl Reading {
             length = (length + 1)
                 .checked_sub(up)
                 .filter(|&length| length > 0)
-                .ok_or("a node rises above its root")?;
+                .ok_or(Fault::AboveRoot("node"))?;
             Ok((length, d.uint("path of a node")?, d.uint("count of a node")?))
         })?;
         self.records += 1;
-        if self.rows.last_key_value().is_some_and(|(last, _)| *last > key) {
-            return Err("the path forests are not in order".to_owned());
-        }
+        let is_behind = self.rows.last_key_value().is_none_or(|(last, _)| *last <= key);
+        Fault::order("path forests", is_behind)?;
         let (all, errors) = self.rows.entry(key).or_default();
-        if !all.is_empty() && !missing.is_empty() {
-            return Err("the errors of a path forest are there twice".to_owned());
-        }
+        let is_first = all.is_empty() || missing.is_empty();
+        ensure(is_first, || Fault::Twice("errors of a path forest"))?;
         all.extend(nodes);
         errors.extend(missing);
         Ok(())
-    }
-
-    fn forests(self) -> Decoded<Option<KPaths>> {
-        let Some((mut kpaths, records)) = self.about else {
-            return match self.records {
-                0 => Ok(None),
-                n => Err(format!(
-                    "there are {n} path forests, but nothing tells about them"
-                )),
-            };
-        };
-        if records != self.records {
-            return Err(format!(
-                "the file holds {} records of path forests, it says {records}",
-                self.records
-            ));
-        }
-        for (key, (nodes, missing)) in self.rows {
-            let forest = PathForest::from_preorder(nodes)
-                .map_err(|e| format!("method {} of class {}: {e}", key.1, key.0))?;
-            kpaths.methods.insert(key, forest.with_missing(missing));
-        }
-        Ok(Some(kpaths))
     }
 }

@@ -15,7 +15,7 @@ pub struct ForestNode {
 
 /// The k-iteration path forest of one method.
 ///
-/// Nodes stand in preorder with siblings by path number, so equal forests are equal as data. Three rules always hold:
+/// Nodes are in preorder with siblings by path number, so equal forests are equal as data. Three rules always hold:
 /// a sequence's beginning is there if the sequence is, siblings have different path numbers, and the counters of a
 /// node's children add up to no more than its own (k-BLPP section 2.2, property 1; unless that is `u64::MAX`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub enum ForestProblem {
 
 impl PathForest {
     /// A forest from (length of the sequence, last path of it, counter) of each of its sequences, sorted: each
-    /// sequence directly before those that go on from it, siblings by path number.
+    /// sequence directly before those that continue it, siblings by path number.
     ///
     /// # Errors
     /// If they break the rules above.

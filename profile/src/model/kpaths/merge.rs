@@ -5,10 +5,10 @@ use trodden_numbering::RegenerateError;
 use super::{ForestProblem, KPaths, PathForest};
 use crate::model::errors::MergeError;
 use crate::model::map::MethodMap;
-use crate::model::places::place;
+use crate::model::places::{no_such_path, place};
 use crate::model::profile::{ClassProfile, Profile};
 use crate::model::several::list_of_known;
-use crate::model::translate::translate;
+use crate::model::translate::Renumbering;
 
 /// Adds up the forests of profiles whose classes were merged into `classes` already (sorted by name and hash).
 pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<Option<KPaths>, MergeError> {
@@ -41,17 +41,13 @@ pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
             let sum = in_numbers_of(forest, map, &classes[to].map.methods[at])
                 .and_then(|forest| Ok(entry.plus(&forest)?));
             *entry = sum.map_err(|problem| {
-                let (class, method) = (class.map.name.clone(), format!("{}{}", map.name, map.descriptor));
+                let class = &class.map.name;
                 match problem {
-                    RenumberError::Path(source) => MergeError::NoSuchPath {
-                        class,
-                        method,
+                    RenumberError::Path(source) => no_such_path(class, map)(source),
+                    RenumberError::Forest(source) => MergeError::Sum {
+                        class: class.clone(),
+                        method: map.title(),
                         source,
-                    },
-                    RenumberError::Forest(problem) => MergeError::Sum {
-                        class,
-                        method,
-                        what: problem.to_string(),
                     },
                 }
             })?;
@@ -66,10 +62,11 @@ pub(super) fn in_numbers_of(
     from: &MethodMap,
     to: &MethodMap,
 ) -> Result<PathForest, RenumberError> {
-    if from.dag == to.dag {
+    let numbers = Renumbering::new(from, to);
+    if numbers.is_same() {
         return Ok(forest.clone());
     }
-    forest.renumbered(|path| Ok(translate(from, to, path)?))
+    forest.renumbered(|path| Ok(numbers.whole(path)?))
 }
 
 /// Why a forest has no counterpart under other numbers.

@@ -24,12 +24,10 @@ use std::collections::BTreeMap;
 pub use forest::{ForestNode, ForestProblem, PathForest};
 pub use overlap::{KPathsOverlap, LevelOverlap, MethodOverlap, kpaths_overlap};
 
-use crate::options::MAX_K;
-
 /// The k-iteration path forest of a run, all threads together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KPaths {
-    /// Longest sequence that was counted, in paths: 2 to [`MAX_K`].
+    /// Longest sequence that was counted, in paths: 2 to [`MAX_K`](crate::MAX_K).
     pub k: u32,
     /// Nodes of the k-slab forest (k-BLPP's k-SF) of all threads that it was made from.
     pub slab_nodes: u64,
@@ -61,36 +59,5 @@ impl KPaths {
     /// matter: what they take in, they count exactly.
     pub fn is_exact(&self) -> bool {
         self.dropped == 0 && self.methods.values().all(PathForest::is_exact)
-    }
-
-    /// Checks what [`PathForest`] alone cannot know. `methods` gives the number of methods of a class by its index.
-    pub(crate) fn check(&self, methods: impl Fn(usize) -> Option<usize>) -> Result<(), String> {
-        if !(2..=MAX_K).contains(&self.k) {
-            return Err(format!(
-                "k = {} of the path forest is not from 2 to {MAX_K}",
-                self.k
-            ));
-        }
-        for (&(class, method), forest) in &self.methods {
-            if methods(class).is_none_or(|n| method >= n) {
-                return Err(format!(
-                    "there is no method {method} of class {class} for a path forest"
-                ));
-            }
-            if forest.longest() > self.k {
-                return Err(format!(
-                    "a sequence of {} paths is in a forest of k = {}",
-                    forest.longest(),
-                    self.k
-                ));
-            }
-            if forest.missing_by_length().len() >= self.k as usize {
-                return Err(format!(
-                    "errors are given for sequences longer than k = {}",
-                    self.k
-                ));
-            }
-        }
-        Ok(())
     }
 }

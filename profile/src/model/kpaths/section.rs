@@ -1,10 +1,13 @@
 //! Path forests as a kind of data.
 
-use super::{codec, merge};
-use crate::model::codec::{Problem, Tag, WriteError};
-use crate::model::errors::{MergeError, SubtractError};
+use super::{KPaths, codec, merge};
+use crate::model::codec::{Checked, Tag, WriteError};
+use crate::model::errors::MergeError;
+use crate::model::fault::Fault;
+use crate::model::places::method;
 use crate::model::profile::Profile;
-use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::section::{Section, SectionReader};
+use crate::options::MAX_K;
 
 /// Path forests as a kind of data.
 pub(crate) struct Kind;
@@ -14,23 +17,19 @@ impl Section for Kind {
         &[codec::ABOUT, codec::TREES]
     }
 
-    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
-        match &profile.kpaths {
-            Some(kpaths) => codec::write(kpaths, out),
-            None => Ok(()),
-        }
+    fn write(&self, profile: &Profile, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        profile
+            .kpaths
+            .iter()
+            .try_for_each(|kpaths| codec::write(kpaths, out))
     }
 
     fn reader(&self) -> Box<dyn SectionReader> {
         Box::new(codec::Reading::default())
     }
 
-    fn check(&self, profile: &Profile) -> Result<(), Problem> {
-        let Some(kpaths) = &profile.kpaths else {
-            return Ok(());
-        };
-        let methods = |class: usize| Some(profile.classes.get(class)?.map.methods.len());
-        kpaths.check(methods).map_err(Problem::bare)
+    fn check(&self, profile: &Profile) -> Checked {
+        profile.kpaths.iter().try_for_each(|kpaths| kpaths.check(profile))
     }
 
     fn texts<'p>(&self, profile: &'p Profile) -> Vec<&'p str> {
@@ -43,14 +42,8 @@ impl Section for Kind {
         kpaths.filter_map(|kpaths| kpaths.bursts.as_mut()).collect()
     }
 
-    fn subtract(&self, now: &Profile, before: &Profile, _: &mut Profile) -> Result<(), SubtractError> {
-        if now.kpaths.is_some() || before.kpaths.is_some() {
-            Err(SubtractError::Estimates {
-                what: "k-iteration paths",
-            })
-        } else {
-            Ok(())
-        }
+    fn estimates(&self, profile: &Profile) -> Option<&'static str> {
+        profile.kpaths.as_ref().map(|_| "k-iteration paths")
     }
 
     fn classes(&self, profile: &Profile, found: &mut dyn FnMut(usize)) {
@@ -60,6 +53,21 @@ impl Section for Kind {
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
         merged.kpaths = merge::merge(inputs, &merged.classes)?;
+        Ok(())
+    }
+}
+
+impl KPaths {
+    /// Checks what [`PathForest`] alone cannot know.
+    fn check(&self, profile: &Profile) -> Checked {
+        let k = u64::from(self.k);
+        Fault::range("k", k, 2..=MAX_K.into())?;
+        for (&place, forest) in &self.methods {
+            method(profile, place, "a path forest")?;
+            Fault::range("paths of a sequence", forest.longest().into(), 0..=k)?;
+            let errors = forest.missing_by_length().len() as u64;
+            Fault::range("lengths of sequences with errors", errors, 0..=k - 1)?;
+        }
         Ok(())
     }
 }

@@ -1,14 +1,15 @@
-//! The sections of a memory, both ways. What was found is a whole profile in a section: path maps have sections of their
+//! The sections of a memory: writing and reading. What was found is a whole profile in a section: path maps have sections of their
 //! own, and each version reads them as it reads those of the run.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use super::{Memory, MemoryRun, Remembered};
-use crate::model::codec::wire::{Decoded, Decoder};
+use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
+use crate::model::fault::{Fault, ensure};
 use crate::model::profile::Profile;
-use crate::model::section::{Records, SectionReader, Sections};
+use crate::model::section::{Records, SectionReader};
 
 /// Methods whose shares did not move within this run.
 pub(super) const STEADY: Tag = *b"stdy";
@@ -20,46 +21,44 @@ pub(super) const FOUND: Tag = *b"mfnd";
 pub(super) const ABOUT: Tag = *b"mabt";
 
 /// Writes what there is.
-pub(super) fn write(profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
-    let mut steady = Records::default();
+pub(super) fn write(profile: &Profile, out: &mut Vec<u8>) -> Result<(), WriteError> {
+    let mut steady = Records::new(STEADY);
     for &(class, method) in &profile.steady {
         steady.plain.uint(u64::from(class));
         steady.plain.uint(u64::from(method));
-        steady.end();
+        steady.end()?;
     }
-    out.put_records(STEADY, steady)?;
+    steady.append_to(out)?;
     let Some(memory) = &profile.memory else {
         return Ok(());
     };
-    let mut runs = Records::default();
+    let mut runs = Records::new(RUNS);
     for run in &memory.runs {
         let plain = &mut runs.plain;
         plain.uint(run.number);
         plain.uint(run.started_ms);
-        plain.bytes.extend_from_slice(&run.seconds.to_le_bytes());
+        plain.f64(run.seconds);
         plain.string(&run.jvm);
         plain.string(&run.version);
-        runs.end();
+        runs.end()?;
     }
-    out.put_records(RUNS, runs)?;
+    runs.append_to(out)?;
     let found = memory.found.to_bytes()?;
-    let mut whole = Records::default();
+    let mut whole = Records::new(FOUND);
     whole.plain.len(found.len());
     whole.plain.bytes.extend_from_slice(&found);
-    out.put_records(FOUND, whole)?;
-    let mut about = Records::default();
+    whole.append_to(out)?;
+    let mut about = Records::new(ABOUT);
     for one in memory.about.iter().flatten() {
         let plain = &mut about.plain;
         plain.uint(one.run);
-        plain.bytes.extend_from_slice(&one.decisions.to_le_bytes());
-        plain.option(one.time, |out, time| {
-            out.bytes.extend_from_slice(&time.to_le_bytes())
-        });
+        plain.f64(one.decisions);
+        plain.option(one.time, Encoder::f64);
         plain.byte(u8::from(one.steady));
         plain.option(one.as_before, |out, alike| out.byte(u8::from(alike)));
-        about.end();
+        about.end()?;
     }
-    out.put_records(ABOUT, about)
+    about.append_to(out)
 }
 
 /// What was read so far.
@@ -83,12 +82,11 @@ impl SectionReader for Reading {
                 self.runs.push(run(d)?);
                 Ok(())
             }),
-            FOUND if self.found.is_some() => Err("the memory is there twice".to_owned()),
             FOUND => {
                 let length = d.count("length of what the memory holds")?;
                 let bytes = d.take(length, "what the memory holds")?;
-                self.found = Some(inner(bytes)?);
-                Ok(())
+                let before = self.found.replace(inner(bytes)?);
+                Ok(ensure(before.is_none(), || Fault::Twice("memories"))?)
             }
             _ => d.records(|d| {
                 self.about.push(about(d)?);
@@ -100,18 +98,15 @@ impl SectionReader for Reading {
     fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
         profile.steady = self.steady;
         let Some(found) = self.found else {
-            return if self.runs.is_empty() && self.about.is_empty() {
-                Ok(())
-            } else {
-                Err("the memory holds nothing to speak of".to_owned())
-            };
+            let rest = (self.runs.len() + self.about.len()) as u64;
+            return Ok(ensure(rest == 0, || {
+                Fault::Untold("runs and methods of a memory", rest)
+            })?);
         };
         let mut rest = self.about.into_iter();
         let sizes = found.classes.iter().map(|class| class.map.methods.len());
         let about: Vec<Vec<Remembered>> = sizes.map(|size| rest.by_ref().take(size).collect()).collect();
-        if rest.next().is_some() {
-            return Err("the memory speaks of more methods than it holds".to_owned());
-        }
+        ensure(rest.next().is_none(), || Fault::Extra)?;
         profile.memory = Some(Box::new(Memory {
             runs: self.runs,
             found,
@@ -126,30 +121,29 @@ impl SectionReader for Reading {
 fn inner(bytes: &[u8]) -> Decoded<Profile> {
     thread_local!(static INSIDE: Cell<bool> = const { Cell::new(false) });
     if INSIDE.replace(true) {
-        return Err("the memory has a memory".to_owned());
+        return Err(Fault::NestedMemory.into());
     }
     let found = Profile::read(bytes);
     INSIDE.set(false);
-    found.map_err(|e| format!("what the memory holds: {e}"))
+    Ok(found.map_err(|e| Fault::Memory(Box::new(e)))?)
 }
 
 fn run(d: &mut Decoder<'_>) -> Decoded<MemoryRun> {
     Ok(MemoryRun {
         number: d.uint("number of a run")?,
         started_ms: d.uint("start of a run")?,
-        seconds: f64::from_le_bytes(d.array("seconds of a run")?),
+        seconds: d.f64("seconds of a run")?,
         jvm: d.string("JVM of a run")?,
         version: d.string("version of a run")?,
     })
 }
 
 fn about(d: &mut Decoder<'_>) -> Decoded<Remembered> {
-    let share = |d: &mut Decoder<'_>| Ok::<_, String>(f64::from_le_bytes(d.array("a share")?));
     Ok(Remembered {
         run: d.uint("run of a method")?,
-        decisions: share(d)?,
-        time: d.option("is there a share of the time?", share)?,
-        steady: d.boolean("is it steady?")?,
-        as_before: d.option("was it compared?", |d| d.boolean("is it as before?"))?,
+        decisions: d.f64("share of decisions")?,
+        time: d.option("share of the time", |d| d.f64("share of the time"))?,
+        steady: d.boolean("steady method")?,
+        as_before: d.option("comparison", |d| d.boolean("comparison"))?,
     })
 }

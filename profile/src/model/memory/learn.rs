@@ -1,5 +1,6 @@
 //! What a run adds to the memory, and what the next one takes from it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -9,12 +10,12 @@ use crate::model::conditions::MethodConditions;
 use crate::model::counts::MethodCounts;
 use crate::model::map::{ClassMap, MethodMap};
 use crate::model::profile::{ClassProfile, Profile};
-use crate::model::translate::{same_paths, translate};
+use crate::model::translate::Renumbering;
 
-/// What was not measured for so many runs is forgotten, and so measured again.
-const LONGEST: u64 = 50;
-/// Methods that together have so much of the time, or of the decisions, are worth measuring.
-const WORTH: f64 = 0.95;
+/// Runs after which a method that was not measured is forgotten, and so measured again.
+const MAX_AGE: u64 = 50;
+/// Share of the time, or of the decisions, of the methods that are measured.
+const MEASURED_SHARE: f64 = 0.95;
 
 /// Class, name, descriptor.
 type Key = (String, String, String);
@@ -30,7 +31,7 @@ struct Entry {
 }
 
 impl Memory {
-    /// Takes in a run: methods that it measured replace what was known of them, all others stay as they are. Methods that
+    /// Takes in a run: methods that it measured replace what was known of them, all others stay unchanged. Methods that
     /// have no [shape](MethodMap::shape) are not remembered.
     pub fn learn(&mut self, run: &Profile) {
         let number = self.runs.last().map_or(1, |last| last.number.saturating_add(1));
@@ -48,10 +49,10 @@ impl Memory {
                 let Some(shape) = &map.shape else { continue };
                 let same = |e: &&Entry| e.map.shape.as_ref().is_some_and(|old| old.code == shape.code);
                 let before = before.as_ref().filter(same);
-                let share = decisions_share(map, counts, decisions);
+                let own = self::decisions(map, counts) as f64;
                 let about = Remembered {
                     run: number,
-                    decisions: share,
+                    decisions: (own / (decisions as f64).max(1.0)).min(1.0),
                     time: before.and_then(|e| e.about.time),
                     steady: run.steady.contains(&place),
                     as_before: before.and_then(|e| as_before(e, map, counts)),
@@ -73,7 +74,7 @@ impl Memory {
                 entry.about.time = Some(time.copied().unwrap_or(0.0));
             }
         }
-        entries.retain(|_, entry| entry.about.run + LONGEST > number);
+        entries.retain(|_, entry| entry.about.run + MAX_AGE > number);
         self.runs.push(MemoryRun {
             number,
             started_ms: run.run.started_ms,
@@ -134,18 +135,14 @@ impl Memory {
 
     /// What guides the numbering of methods that are measured again: their maps and counts.
     pub fn guide(&self) -> Profile {
-        let left: BTreeSet<Key> = self
+        let left: BTreeSet<(&str, &str, &str)> = self
             .left_alone()
-            .map(|left| {
-                (
-                    left.class.to_owned(),
-                    left.name.to_owned(),
-                    left.descriptor.to_owned(),
-                )
-            })
+            .map(|left| (left.class, left.name, left.descriptor))
             .collect();
         let mut entries = self.entries();
-        entries.retain(|key, entry| !left.contains(key) && entry.counts.total() > 0);
+        entries.retain(|(class, name, descriptor), entry| {
+            !left.contains(&(class, name, descriptor)) && entry.counts.total() > 0
+        });
         let mut memory = Memory::default();
         memory.set(entries, None);
         Profile {
@@ -154,7 +151,7 @@ impl Memory {
         }
     }
 
-    /// Keeps the methods that have most of the decisions, so many of them.
+    /// Keeps that number of methods: those that have most of the decisions.
     pub fn shrink(&mut self, methods: usize) {
         let mut entries: Vec<_> = self.entries().into_iter().collect();
         entries.sort_by(|(a, one), (b, other)| {
@@ -177,7 +174,7 @@ impl Memory {
         for share in shares {
             let mut all: Vec<_> = places().map(|(place, about)| (share(about), place)).collect();
             all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            let wanted = WORTH * all.iter().map(|(share, _)| share).sum::<f64>();
+            let wanted = MEASURED_SHARE * all.iter().map(|(share, _)| share).sum::<f64>();
             let mut sum = 0.0;
             for (share, place) in all.into_iter().filter(|(share, _)| *share > 0.0) {
                 if sum >= wanted {
@@ -258,26 +255,18 @@ fn decisions(map: &MethodMap, counts: &MethodCounts) -> u64 {
     flows.fold(0, u64::saturating_add)
 }
 
-fn decisions_share(map: &MethodMap, counts: &MethodCounts, all: u128) -> f64 {
-    match all {
-        0 => 0.0,
-        all => (decisions(map, counts) as f64 / all as f64).min(1.0),
-    }
-}
-
 /// Did the method take the same paths as it did before? `None`: too little of it ran to tell.
 fn as_before(before: &Entry, map: &MethodMap, counts: &MethodCounts) -> Option<bool> {
     // Another build's method may lie elsewhere, and is compared by its numbers if these are made alike.
-    let old: BTreeMap<u64, u64> = if before.map.dag == map.dag && before.map.graph == map.graph {
-        before.counts.paths.clone()
-    } else if same_paths(&before.map, map) {
-        let all = before.counts.paths.iter();
-        all.map(|(&number, &times)| Some((translate(&before.map, map, number).ok()?, times)))
-            .collect::<Option<_>>()?
+    let numbers = Renumbering::new(&before.map, map);
+    let old = if before.map.dag == map.dag && before.map.graph == map.graph {
+        Cow::Borrowed(&before.counts)
+    } else if numbers.is_possible() {
+        numbers.counts(&before.counts).ok()?
     } else {
         return None;
     };
-    match alike(&old, &counts.paths) {
+    match alike(&old.paths, &counts.paths) {
         Alike::Yes => Some(true),
         Alike::No => Some(false),
         // Once compared, a short run does not change it.

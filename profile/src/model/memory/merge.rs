@@ -6,7 +6,7 @@ use crate::model::places::place;
 use crate::model::profile::Profile;
 
 /// A method is steady in the merged profile if all profiles that measured it say so. Memories are those of different
-/// runs, and numbers of runs mean nothing outside of them: the merged profile has one if all that have any have the same.
+/// runs, and numbers of runs apply only there: the merged profile has one if the inputs with memories have the same.
 pub(super) fn merge(inputs: &[&Profile], merged: &mut Profile) {
     let mut steady: BTreeMap<(u32, u32), bool> = BTreeMap::new();
     for profile in inputs {

@@ -2,7 +2,7 @@
 //!
 //! A [`Memory`] is kept between runs, in a profile that holds nothing else; and it is in the profile of a run that left
 //! methods alone, with what earlier runs found of these methods and no others. Counts of different runs are never added up:
-//! each method has those of the one run that is named beside them.
+//! each method has those of the one run that is named with them.
 
 mod codec;
 mod learn;
@@ -10,6 +10,7 @@ mod merge;
 pub(crate) mod section;
 mod settled;
 
+use crate::model::fault::{Fault, ensure};
 use crate::model::profile::Profile;
 
 pub use settled::{Alike, alike};
@@ -29,7 +30,7 @@ pub struct MemoryRun {
     pub version: String,
 }
 
-/// What is remembered of a method, beside its path map and counts.
+/// What is remembered of a method, in addition to its path map and counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Remembered {
     /// Number of the run that measured it.
@@ -73,7 +74,7 @@ impl Known {
     /// [`reason`](Self::reason) of those that are cold.
     pub const COLD: &'static str = "not measured in this run: earlier runs found it to be cold";
 
-    /// As the reason for which a method was left as it was.
+    /// As the reason for which a method was left unchanged.
     pub const fn reason(self) -> &'static str {
         match self {
             Known::Settled => Known::SETTLED,
@@ -127,17 +128,14 @@ impl Memory {
         self.about.iter().map(Vec::len).sum()
     }
 
-    /// What is wrong with it, if something is.
-    fn check(&self) -> Result<(), String> {
-        if !self.runs.is_sorted_by(|a, b| a.number < b.number) {
-            return Err("the runs of the memory are not in order".to_owned());
-        }
-        if !self
-            .runs
-            .iter()
-            .all(|run| run.seconds.is_finite() && run.seconds >= 0.0)
-        {
-            return Err("a run of the memory has no duration in seconds".to_owned());
+    /// Checks the rules.
+    fn check(&self) -> Result<(), Fault> {
+        Fault::order(
+            "runs of a memory",
+            self.runs.is_sorted_by(|a, b| a.number < b.number),
+        )?;
+        for run in &self.runs {
+            Fault::seconds("time of a run", run.seconds)?;
         }
         let found = &self.found;
         let only = Profile {
@@ -145,23 +143,26 @@ impl Memory {
             conditions: found.conditions.clone(),
             ..Profile::default()
         };
-        if *found != only {
-            return Err("the memory holds more than paths".to_owned());
-        }
-        let fits = |(class, about): (&crate::ClassProfile, &Vec<Remembered>)| {
-            class.map.methods.len() == about.len() && class.counts.len() == about.len()
-        };
-        if found.classes.len() != self.about.len() || !found.classes.iter().zip(&self.about).all(fits) {
-            return Err("the memory speaks of other methods than it holds".to_owned());
+        ensure(*found == only, || Fault::MemoryOfMore)?;
+        Fault::sizes(
+            "known classes",
+            self.about.len(),
+            "classes of the memory",
+            found.classes.len(),
+        )?;
+        for (class, about) in found.classes.iter().zip(&self.about) {
+            for methods in [class.map.methods.len(), class.counts.len()] {
+                Fault::sizes("known methods", about.len(), "methods of a class", methods)?;
+            }
         }
         for about in self.about.iter().flatten() {
-            let share = |share: f64| (0.0..=1.0).contains(&share);
-            if !share(about.decisions) || !about.time.is_none_or(share) {
-                return Err("a share in the memory is none".to_owned());
+            for share in about.time.into_iter().chain([about.decisions]) {
+                ensure((0.0..=1.0).contains(&share), || Fault::NotShare("memory", share))?;
             }
-            if self.run(about.run).is_none() {
-                return Err(format!("the memory does not know run {}", about.run));
-            }
+            let run = self.run(about.run);
+            ensure(run.is_some(), || {
+                Fault::NoItem("a method of the memory", "run", about.run)
+            })?;
         }
         Ok(())
     }

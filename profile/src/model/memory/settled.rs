@@ -1,4 +1,4 @@
-//! Are the paths of a method known, and the same in two stretches of time?
+//! Are the paths of a method known, and the same in two intervals?
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ const DRIFT: f64 = 0.1;
 /// Quantile of the normal distribution for 95 %.
 const Z: f64 = 1.96;
 
-/// What two stretches say together.
+/// The result of comparing two intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alike {
     /// Shares are known, and the same in both.
@@ -22,7 +22,7 @@ pub enum Alike {
     Unknown,
 }
 
-/// Compares the counts of a method's paths in two stretches: the share in both together of every path with at least 1 %
+/// Compares the counts of a method's paths in two intervals: the share in both together of every path with at least 1 %
 /// of the path ends has to be known to within a tenth of itself, with 95 % confidence (normal approximation of the binomial
 /// distribution), and both shares may differ by a tenth and what chance explains.
 pub fn alike(before: &BTreeMap<u64, u64>, after: &BTreeMap<u64, u64>) -> Alike {

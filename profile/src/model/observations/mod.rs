@@ -15,11 +15,11 @@ pub struct Observation {
     pub method: u32,
     /// Path ends that were counted; the rest of the method's counts is estimated from their rates.
     pub counted: u64,
-    /// Seconds with probes, over all stretches.
+    /// Seconds with probes, over all intervals.
     pub seconds: f64,
-    /// Seconds of the profile until the probes were taken out the first time: so long counts are exact.
+    /// Seconds of the profile until the probes were taken out the first time: until then counts are exact.
     pub until: f64,
-    /// Number of stretches with probes.
+    /// Number of intervals with probes.
     pub windows: u32,
     /// Why they were taken out the last time: `known`, `full`, `overdue` or `budget`.
     pub reason: String,

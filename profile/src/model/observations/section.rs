@@ -1,10 +1,12 @@
 //! Observations as a kind of data.
 
 use super::{codec, merge};
-use crate::model::codec::{Problem, Tag, WriteError};
-use crate::model::errors::{MergeError, SubtractError};
+use crate::model::codec::{Checked, Tag, WriteError};
+use crate::model::errors::MergeError;
+use crate::model::fault::Fault;
+use crate::model::places::method;
 use crate::model::profile::Profile;
-use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::section::{Section, SectionReader};
 
 /// Observations as a kind of data.
 pub(crate) struct Kind;
@@ -14,16 +16,25 @@ impl Section for Kind {
         &[codec::OBSERVATIONS]
     }
 
-    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
+    fn write(&self, profile: &Profile, out: &mut Vec<u8>) -> Result<(), WriteError> {
         codec::write(&profile.observations, out)
     }
 
     fn reader(&self) -> Box<dyn SectionReader> {
-        Box::new(codec::Reading::default())
+        Box::new(codec::Reading)
     }
 
-    fn check(&self, profile: &Profile) -> Result<(), Problem> {
-        check(profile).map_err(Problem::bare)
+    fn check(&self, profile: &Profile) -> Checked {
+        let all = &profile.observations;
+        let places = all.iter().map(|one| (one.class, one.method));
+        Fault::order("observations", places.is_sorted_by(|a, b| a < b))?;
+        for one in all {
+            let place = (one.class as usize, one.method as usize);
+            method(profile, place, "an observation")?;
+            Fault::seconds("time with probes", one.seconds)?;
+            Fault::seconds("time of exact counts", one.until)?;
+        }
+        Ok(())
     }
 
     fn texts<'p>(&self, profile: &'p Profile) -> Vec<&'p str> {
@@ -42,42 +53,13 @@ impl Section for Kind {
             .collect()
     }
 
-    fn subtract(&self, now: &Profile, before: &Profile, _: &mut Profile) -> Result<(), SubtractError> {
-        if !now.observations.is_empty() || !before.observations.is_empty() {
-            Err(SubtractError::Estimates {
-                what: "counts of methods without probes",
-            })
-        } else {
-            Ok(())
-        }
+    fn estimates(&self, profile: &Profile) -> Option<&'static str> {
+        let is_there = !profile.observations.is_empty();
+        is_there.then_some("counts of methods without probes")
     }
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
         merged.observations = merge::merge(inputs, &merged.classes);
         Ok(())
     }
-}
-
-/// Records are in order, speak of methods that are there, and their times are times.
-fn check(profile: &Profile) -> Result<(), String> {
-    let mut last = None;
-    for one in &profile.observations {
-        let class = profile.classes.get(one.class as usize);
-        if class.is_none_or(|class| one.method as usize >= class.map.methods.len()) {
-            return Err(format!(
-                "observation of method {} of class {}, which is not there",
-                one.method, one.class
-            ));
-        }
-        let key = (one.class, one.method);
-        if last >= Some(key) {
-            return Err("the observations are not in order".to_owned());
-        }
-        last = Some(key);
-        let time = |seconds: f64| seconds.is_finite() && seconds >= 0.0;
-        if !time(one.seconds) || !time(one.until) {
-            return Err("an observation has no duration in seconds".to_owned());
-        }
-    }
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! The section with the shapes of methods, both ways. It belongs to the path maps, but stands apart from them: readers
+//! The section with the shapes of methods: writing and reading. It belongs to the path maps, but has sections of its own: readers
 //! of older versions ignore it, and older files do without.
 
 use std::sync::Arc;
@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::{BlockShape, Callee, MethodShape};
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
+use crate::model::fault::Fault;
 use crate::model::profile::{ClassProfile, Profile};
-use crate::model::section::{Records, SectionReader, Sections};
+use crate::model::section::{Records, SectionReader};
 
 /// What there is of a method.
 const NO_SHAPE: u8 = 0;
@@ -18,13 +19,13 @@ const WITH_ALLOCATIONS: u8 = 2;
 pub(in crate::model) const SHAPES: Tag = *b"shap";
 
 /// Writes one record per class that has shapes.
-pub(super) fn write(profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
-    let mut records = Records::default();
+pub(super) fn write(profile: &Profile, out: &mut Vec<u8>) -> Result<(), WriteError> {
+    let mut records = Records::new(SHAPES);
     for (index, class) in profile.classes.iter().enumerate() {
         put_class(&mut records.plain, index, class);
-        records.end();
+        records.end()?;
     }
-    out.put_records(SHAPES, records)
+    records.append_to(out)
 }
 
 /// Writes the record of a class, which has this number in the file, if it has shapes.
@@ -72,25 +73,20 @@ impl SectionReader for Reading {
     fn section(&mut self, _: Tag, d: &mut Decoder<'_>, profile: &mut Profile) -> Decoded<()> {
         d.records(|d| record(d, &mut profile.classes))
     }
-
-    fn finish(self: Box<Self>, _: &mut Profile) -> Decoded<()> {
-        Ok(())
-    }
 }
 
 fn record(d: &mut Decoder<'_>, classes: &mut [ClassProfile]) -> Decoded<()> {
     let index = d.u32("class of a shape")?;
-    let Some(class) = classes.get_mut(index as usize) else {
-        return Err(format!("shapes of class {index}, which is not there"));
-    };
+    let class = classes.get_mut(index as usize);
+    let class = class.ok_or(Fault::NoItem("shapes", "class", index.into()))?;
     let map = Arc::make_mut(&mut class.map);
     for method in &mut map.methods {
-        method.shape = match d.byte("is there a shape?")? {
+        method.shape = match d.byte("kind of a shape")? {
             NO_SHAPE => None,
             kind @ (WITHOUT | WITH_ALLOCATIONS) => {
                 Some(shape(d, method.blocks.len(), kind == WITH_ALLOCATIONS)?)
             }
-            other => return Err(format!("is there a shape?: {other} is none of 0, 1 and 2")),
+            other => return Err(Fault::NoSuch("kind of shape", other.into()).into()),
         };
     }
     Ok(())
@@ -98,7 +94,7 @@ fn record(d: &mut Decoder<'_>, classes: &mut [ClassProfile]) -> Decoded<()> {
 
 fn shape(d: &mut Decoder<'_>, blocks: usize, allocations: bool) -> Decoded<MethodShape> {
     let code = u64::from_le_bytes(d.array("hash of the code")?);
-    let hash = |d: &mut Decoder<'_>, what| Ok::<u32, String>(u32::from_le_bytes(d.array(what)?));
+    let hash = |d: &mut Decoder<'_>, what| -> Decoded<u32> { Ok(u32::from_le_bytes(d.array(what)?)) };
     let mut shape = MethodShape {
         code,
         blocks: Vec::new(),

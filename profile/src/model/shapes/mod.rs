@@ -1,6 +1,6 @@
 //! What a method's code is compared by between two builds of a program.
 //!
-//! Path numbers, bytecode indices and pool indices mean nothing outside of the class file they belong to. A
+//! Path numbers, bytecode indices and pool indices have no meaning outside of the class file they belong to. A
 //! [`MethodShape`] keeps what does: hashes of the code in symbolic terms, block by block.
 
 pub(super) mod codec;
@@ -78,7 +78,7 @@ impl ShapeHasher {
         hasher.finish().max(1)
     }
 
-    /// The hash of all that was added.
+    /// The hash of everything that was added.
     pub fn finish(self) -> u64 {
         let mixed = (self.0 ^ self.0 >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
         let mixed = (mixed ^ mixed >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);

@@ -1,10 +1,11 @@
 //! Shapes as a kind of data.
 
-use super::{MethodShape, codec, merge};
-use crate::model::codec::{Problem, Tag, WriteError};
-use crate::model::errors::{MergeError, SubtractError};
+use super::{codec, merge};
+use crate::model::codec::{Checked, Problem, Tag, WriteError};
+use crate::model::errors::MergeError;
+use crate::model::fault::Fault;
 use crate::model::profile::{ClassProfile, Profile};
-use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::section::{Section, SectionReader};
 
 /// Shapes as a kind of data.
 pub(crate) struct Kind;
@@ -14,7 +15,7 @@ impl Section for Kind {
         &[codec::SHAPES]
     }
 
-    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
+    fn write(&self, profile: &Profile, out: &mut Vec<u8>) -> Result<(), WriteError> {
         codec::write(profile, out)
     }
 
@@ -22,13 +23,8 @@ impl Section for Kind {
         Box::new(codec::Reading)
     }
 
-    fn check(&self, profile: &Profile) -> Result<(), Problem> {
+    fn check(&self, profile: &Profile) -> Checked {
         profile.classes.iter().try_for_each(check_class)
-    }
-
-    fn subtract(&self, _: &Profile, _: &Profile, _: &mut Profile) -> Result<(), SubtractError> {
-        // They are in the path maps.
-        Ok(())
     }
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
@@ -38,30 +34,18 @@ impl Section for Kind {
 }
 
 /// Do the shapes of a class fit its methods?
-pub(in crate::model) fn check_class(class: &ClassProfile) -> Result<(), Problem> {
+pub(in crate::model) fn check_class(class: &ClassProfile) -> Checked {
     for method in &class.map.methods {
         let Some(shape) = &method.shape else { continue };
-        fits(shape, method.blocks.len()).map_err(|what| Problem {
-            class: Some(class.map.name.clone()),
-            method: Some(format!("{}{}", method.name, method.descriptor)),
-            what,
-        })?;
+        let calls: u64 = shape.blocks.iter().map(|b| u64::from(b.calls)).sum();
+        Fault::sizes(
+            "blocks of the shape",
+            shape.blocks.len(),
+            "blocks",
+            method.blocks.len(),
+        )
+        .and_then(|()| Fault::number("calls of a shape", shape.calls.len() as u64, calls))
+        .map_err(|fault| Problem::of_method(&class.map.name, method, fault))?;
     }
     Ok(())
-}
-
-/// Does a shape speak of so many blocks, and of the calls in them?
-fn fits(shape: &MethodShape, blocks: usize) -> Result<(), String> {
-    let calls: u64 = shape.blocks.iter().map(|b| u64::from(b.calls)).sum();
-    match () {
-        () if shape.blocks.len() != blocks => Err(format!(
-            "the shape has {} blocks, the path map {blocks}",
-            shape.blocks.len()
-        )),
-        () if calls != shape.calls.len() as u64 => Err(format!(
-            "the shape has {} calls, its blocks {calls}",
-            shape.calls.len()
-        )),
-        () => Ok(()),
-    }
 }

@@ -1,4 +1,4 @@
-//! The sections of structural profiles, both ways.
+//! The sections of structural profiles: writing and reading.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -6,21 +6,25 @@ use std::num::NonZeroU32;
 use super::{GraphCounts, MethodStructure, Structural};
 use crate::model::codec::wire::{Decoded, Decoder, Encoder, ascending, put_ascending};
 use crate::model::codec::{Tag, WriteError};
+use crate::model::fault::Fault;
 use crate::model::profile::Profile;
-use crate::model::section::{Records, SectionReader, Sections};
+use crate::model::section::{About, Records, SectionReader, put_packed};
 
 /// Tag of the section about windows.
 pub(super) const ABOUT: Tag = *b"stru";
 /// Tag of the sections with methods.
 pub(super) const LIST: Tag = *b"strl";
 
+/// What the list has, in messages.
+const METHODS: &str = "methods with structure graphs";
+
 /// Writes what was counted.
-pub(super) fn write(structural: &Structural, out: &mut Sections<'_>) -> Result<(), WriteError> {
+pub(super) fn write(structural: &Structural, out: &mut Vec<u8>) -> Result<(), WriteError> {
     let mut about = Encoder::default();
     about.uint(structural.window.map_or(0, |paths| u64::from(paths.get())));
     about.len(structural.methods.len());
-    out.put(ABOUT, &about.bytes)?;
-    let mut list = Records::default();
+    put_packed(out, ABOUT, &about.bytes)?;
+    let mut list = Records::new(LIST);
     for (&(class, method), counts) in &structural.methods {
         let plain = &mut list.plain;
         plain.uint(u64::from(class));
@@ -33,16 +37,15 @@ pub(super) fn write(structural: &Structural, out: &mut Sections<'_>) -> Result<(
                 put_ascending(plain, table.keys().copied(), |out, path| out.uint(table[&path]));
             }
         }
-        list.end();
+        list.end()?;
     }
-    out.put_records(LIST, list)
+    list.append_to(out)
 }
 
 /// What was read so far.
 #[derive(Default)]
 pub(super) struct Reading {
-    /// With the number of methods that there should be. They come later.
-    about: Option<(Option<NonZeroU32>, u64)>,
+    about: About<Option<NonZeroU32>>,
     methods: BTreeMap<(u32, u32), MethodStructure>,
 }
 
@@ -55,19 +58,18 @@ impl SectionReader for Reading {
     }
 
     fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
-        profile.structural = self.structural()?;
+        let methods = self.methods;
+        let about = self.about.complete(METHODS, methods.len() as u64)?;
+        profile.structural = about.map(|window| Structural { window, methods });
         Ok(())
     }
 }
 
 impl Reading {
     fn about(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
-        if self.about.is_some() {
-            return Err("the file tells about its structure graphs twice".to_owned());
-        }
         let window = NonZeroU32::new(d.u32("paths of a window")?);
-        self.about = Some((window, d.uint("number of methods with structure graphs")?));
-        Ok(())
+        let number = d.uint("number of methods with structure graphs")?;
+        self.about.set(METHODS, window, number)
     }
 
     fn method(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
@@ -90,29 +92,9 @@ impl Reading {
                 global: table("global counts")?,
             })
         })?;
-        if self
-            .methods
-            .last_key_value()
-            .is_some_and(|(last, _)| *last >= key)
-        {
-            return Err("the methods with structure graphs are not in order".to_owned());
-        }
+        let last = self.methods.last_key_value();
+        Fault::order(METHODS, last.is_none_or(|(last, _)| *last < key))?;
         self.methods.insert(key, MethodStructure { graphs });
         Ok(())
-    }
-
-    fn structural(self) -> Decoded<Option<Structural>> {
-        match self.about {
-            None if self.methods.is_empty() => Ok(None),
-            None => Err("there are structure graphs, but nothing tells about them".to_owned()),
-            Some((_, count)) if count != self.methods.len() as u64 => Err(format!(
-                "the file holds structure graphs of {} methods, it says {count}",
-                self.methods.len()
-            )),
-            Some((window, _)) => Ok(Some(Structural {
-                window,
-                methods: self.methods,
-            })),
-        }
     }
 }

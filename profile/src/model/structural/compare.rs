@@ -7,6 +7,7 @@ use trodden_numbering::structure::{Node, Structure, StructureGraph};
 
 use super::structure_of;
 use crate::model::accuracy::{Accuracy, AccuracyOptions, Flows};
+use crate::model::counts::add_up;
 use crate::model::map::MethodMap;
 use crate::model::profile::Profile;
 
@@ -100,10 +101,7 @@ fn tables(profile: &Profile) -> Option<BTreeMap<Key<'_>, Tables<'_>>> {
         let (_, global, local) = all.entry(key).or_insert_with(empty);
         for (index, counts) in counts.graphs.iter().enumerate() {
             for (sums, counts) in [(&mut *global, &counts.global), (&mut *local, &counts.local)] {
-                for (&path, &count) in counts {
-                    let sum = sums[index].entry(path).or_default();
-                    *sum = sum.saturating_add(count);
-                }
+                add_up(&mut sums[index], counts);
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{GraphCounts, MethodStructure, Structural};
+use crate::model::counts::add_up;
 use crate::model::places::place;
 use crate::model::profile::{ClassProfile, Profile};
 
@@ -38,10 +39,7 @@ fn add(to: &mut MethodStructure, from: &MethodStructure) {
         to.windows = to.windows.saturating_add(from.windows);
         to.by_rate |= from.by_rate;
         for (sums, counts) in [(&mut to.local, &from.local), (&mut to.global, &from.global)] {
-            for (&path, &count) in counts {
-                let sum = sums.entry(path).or_default();
-                *sum = sum.saturating_add(count);
-            }
+            add_up(sums, counts);
         }
     }
 }

@@ -18,7 +18,7 @@ pub use compare::{StructuralAccuracy, compare_structural};
 
 use crate::model::map::CounterLayout;
 
-/// The structure graphs of a method, from its control-flow graph alone: whoever has the path map numbers them alike. (So out-edges
+/// The structure graphs of a method, from its control-flow graph alone: every reader of the path map numbers them alike. (So out-edges
 /// are in the order of the class file; weights of edges may differ from run to run.)
 ///
 /// # Errors
@@ -125,43 +125,4 @@ pub struct Structural {
     pub window: Option<NonZeroU32>,
     /// By class and method, as indices into the profile's classes and their path maps. Methods without counts are left out.
     pub methods: BTreeMap<(u32, u32), MethodStructure>,
-}
-
-impl Structural {
-    /// Does what it says fit these structure graphs? `graphs` makes those of a method, if it is there.
-    pub(crate) fn check(&self, graphs: impl Fn((u32, u32)) -> Option<Structure>) -> Result<(), String> {
-        for (&(class, method), counts) in &self.methods {
-            let place = || format!("structure graphs of method {method} of class {class}");
-            let Some(structure) = graphs((class, method)) else {
-                return Err(format!("{}, which cannot be made", place()));
-            };
-            let (given, known) = (counts.graphs.len(), structure.graphs().len());
-            if given != known {
-                return Err(format!("{}: {given} have counts, there are {known}", place()));
-            }
-            for (counts, graph) in counts.graphs.iter().zip(structure.graphs()) {
-                let mut paths = counts.local.keys().chain(counts.global.keys());
-                if let Some(path) = paths.find(|&&path| path >= graph.dag().num_paths()) {
-                    return Err(format!("{}: no path has the number {path}", place()));
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn graphs_with_many_paths_are_hashed() {
-        let layout = GraphLayout::of([&[3, 5][..], &[], &[1 << 20, 2]]);
-        let slots = |first, dense| GraphSlots { first, dense };
-        assert_eq!(layout.of_method(0), [slots(0, true), slots(3, true)]);
-        assert_eq!(layout.of_method(1), []);
-        assert_eq!(layout.of_method(2), [slots(8, false), slots(9, true)]);
-        assert_eq!(layout.of_method(3), []);
-        assert_eq!((layout.slots, layout.graphs().len()), (11, 4));
-    }
 }

@@ -1,10 +1,11 @@
-//! The sections of hot subpaths, both ways.
+//! The sections of hot subpaths: writing and reading.
 
 use super::{Subpath, SubpathRun, Subpaths};
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
+use crate::model::fault::{Fault, ensure};
 use crate::model::profile::Profile;
-use crate::model::section::{Records, SectionReader, Sections};
+use crate::model::section::{About, Records, SectionReader, put_packed};
 
 /// Tag of the section about sampling as a whole.
 pub(super) const ABOUT: Tag = *b"subp";
@@ -16,7 +17,7 @@ pub(super) const BURSTS: Tag = *b"subb";
 pub(super) const LIST: Tag = *b"subl";
 
 /// Writes the subpaths.
-pub(super) fn write(subpaths: &Subpaths, out: &mut Sections<'_>) -> Result<(), WriteError> {
+pub(super) fn write(subpaths: &Subpaths, out: &mut Vec<u8>) -> Result<(), WriteError> {
     let mut about = Encoder::default();
     for text in [
         &subpaths.lengths,
@@ -42,23 +43,23 @@ pub(super) fn write(subpaths: &Subpaths, out: &mut Sections<'_>) -> Result<(), W
         about.uint(number);
     }
     about.len(subpaths.subpaths.len());
-    out.put(ABOUT, &about.bytes)?;
+    put_packed(out, ABOUT, &about.bytes)?;
     if let Some(blocks) = subpaths.sliding_window {
         let mut window = Encoder::default();
         window.uint(blocks);
-        out.put(WINDOW, &window.bytes)?;
+        put_packed(out, WINDOW, &window.bytes)?;
     }
     if let Some(text) = &subpaths.bursts {
         let mut bursts = Encoder::default();
         bursts.string(text);
-        out.put(BURSTS, &bursts.bytes)?;
+        put_packed(out, BURSTS, &bursts.bytes)?;
     }
-    let mut list = Records::default();
+    let mut list = Records::new(LIST);
     for subpath in &subpaths.subpaths {
         put(&mut list.plain, subpath);
-        list.end();
+        list.end()?;
     }
-    out.put_records(LIST, list)
+    list.append_to(out)
 }
 
 fn put(out: &mut Encoder, subpath: &Subpath) {
@@ -83,8 +84,7 @@ fn put(out: &mut Encoder, subpath: &Subpath) {
 /// What was read of the subpaths so far.
 #[derive(Default)]
 pub(super) struct Reading {
-    /// With the number of subpaths that there should be. They come later.
-    about: Option<(Subpaths, u64)>,
+    about: About<Subpaths>,
     window: Option<u64>,
     bursts: Option<String>,
     list: Vec<Subpath>,
@@ -94,35 +94,36 @@ impl SectionReader for Reading {
     fn section(&mut self, tag: Tag, d: &mut Decoder<'_>, _: &mut Profile) -> Decoded<()> {
         match tag {
             ABOUT => self.about(d),
-            WINDOW if self.window.is_some() => {
-                Err("the file tells about the window of its subpaths twice".to_owned())
-            }
             WINDOW => {
-                self.window = Some(d.uint("blocks of the window of subpaths")?);
-                Ok(())
-            }
-            BURSTS if self.bursts.is_some() => {
-                Err("the file tells about the bursts of its subpaths twice".to_owned())
+                let before = self.window.replace(d.uint("blocks of the window of subpaths")?);
+                Ok(ensure(before.is_none(), || Fault::Twice("windows of subpaths"))?)
             }
             BURSTS => {
-                self.bursts = Some(d.string("bursts of subpaths")?);
-                Ok(())
+                let before = self.bursts.replace(d.string("bursts of subpaths")?);
+                Ok(ensure(before.is_none(), || Fault::Twice("bursts of subpaths"))?)
             }
             _ => d.records(|d| self.subpath(d)),
         }
     }
 
     fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
-        profile.subpaths = self.subpaths()?;
+        let Some(subpaths) = self.about.complete("subpaths", self.list.len() as u64)? else {
+            let has_none = self.window.is_none() && self.bursts.is_none();
+            ensure(has_none, || Fault::Untold("windows or bursts of subpaths", 1))?;
+            return Ok(());
+        };
+        profile.subpaths = Some(Subpaths {
+            subpaths: self.list,
+            sliding_window: self.window,
+            bursts: self.bursts,
+            ..subpaths
+        });
         Ok(())
     }
 }
 
 impl Reading {
     fn about(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
-        if self.about.is_some() {
-            return Err("the file tells about its subpaths twice".to_owned());
-        }
         let subpaths = Subpaths {
             lengths: d.string("lengths of subpaths")?,
             order: d.string("order of blocks")?,
@@ -142,8 +143,8 @@ impl Reading {
             working_bytes: d.uint("bytes of sampling")?,
             subpaths: Vec::new(),
         };
-        self.about = Some((subpaths, d.uint("number of subpaths")?));
-        Ok(())
+        self.about
+            .set("subpaths", subpaths, d.uint("number of subpaths")?)
     }
 
     fn subpath(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
@@ -155,7 +156,7 @@ impl Reading {
             d.uint("upper bound of a subpath")?,
         );
         let bounds = estimate.checked_sub(below).zip(estimate.checked_add(above));
-        let (low, high) = bounds.ok_or("a subpath's bounds are no numbers")?;
+        let (low, high) = bounds.ok_or(Fault::TooWide("bounds of a subpath", 64))?;
         let missing = d.u32("missing blocks of a subpath")?;
         let runs = d.list("runs of a subpath", |d, _| {
             Ok(SubpathRun {
@@ -177,22 +178,5 @@ impl Reading {
             missing,
         });
         Ok(())
-    }
-
-    fn subpaths(self) -> Decoded<Option<Subpaths>> {
-        match self.about {
-            None if self.list.is_empty() && self.window.is_none() && self.bursts.is_none() => Ok(None),
-            None => Err("there are subpaths, but nothing tells about them".to_owned()),
-            Some((_, count)) if count != self.list.len() as u64 => Err(format!(
-                "the file holds {} subpaths, it says {count}",
-                self.list.len()
-            )),
-            Some((subpaths, _)) => Ok(Some(Subpaths {
-                subpaths: self.list,
-                sliding_window: self.window,
-                bursts: self.bursts,
-                ..subpaths
-            })),
-        }
     }
 }

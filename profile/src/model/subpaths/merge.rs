@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use super::{Subpath, SubpathRun, Subpaths, least_rotation};
 use crate::model::errors::MergeError;
-use crate::model::places::place;
+use crate::model::places::{no_such_path, place};
 use crate::model::profile::{ClassProfile, Profile};
 use crate::model::several::{SEPARATOR, list_of_known, values};
-use crate::model::translate::translate;
+use crate::model::translate::Renumbering;
 
-/// What tells subpaths apart: where each block is, from the least rotation's first on. Those that are not wholly known
+/// Key of a subpath: where each block is, from the least rotation's first on. Those that are not wholly known
 /// are themselves alone, by input and place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
@@ -106,13 +106,10 @@ fn in_classes(
         };
         let class = &profile.classes[run.class];
         let map = &class.map.methods[run.method];
-        let path = translate(map, &classes[to].map.methods[at], run.path).map_err(|source| {
-            MergeError::NoSuchPath {
-                class: class.map.name.clone(),
-                method: format!("{}{}", map.name, map.descriptor),
-                source,
-            }
-        })?;
+        let numbers = Renumbering::new(map, &classes[to].map.methods[at]);
+        let path = numbers
+            .whole(run.path)
+            .map_err(no_such_path(&class.map.name, map))?;
         moved.push(SubpathRun {
             class: to,
             method: at,

@@ -13,7 +13,6 @@ pub use accuracy::{ExactSubpaths, OFTEN, RankedSubpath, SubpathAccuracy, subpath
 pub use threshold::KNOWN_SUBPATH;
 
 use crate::model::map::MethodMap;
-use crate::options::MAX_SUBPATH;
 
 /// The sampled subpaths of a run, all threads together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,9 +27,9 @@ pub struct Subpaths {
     pub starts: String,
     /// Bytes that the sample of a thread was allowed.
     pub footprint: u64,
-    /// After so many blocks of a thread, older ones count half, if they do.
+    /// Blocks of a thread after which older ones count half, if they do.
     pub half_life: Option<u64>,
-    /// Only the last so many blocks of each thread count, if that was asked for.
+    /// Number of the last blocks of each thread that count, if that was asked for.
     pub sliding_window: Option<u64>,
     /// Of a running program only what ran in these bursts, in option syntax; `None`: all of it.
     pub bursts: Option<String>,
@@ -46,7 +45,7 @@ pub struct Subpaths {
     pub drawn_blocks: u64,
     /// Mean distance between samples at the end: the smallest and the largest of any thread and length.
     pub distance: (u64, u64),
-    /// Bytes of the largest sample of a thread, and of what sampling needed besides.
+    /// Bytes of the largest sample of a thread, and of what else sampling needed.
     pub peak_bytes: u64,
     /// See [`peak_bytes`](Self::peak_bytes).
     pub working_bytes: u64,
@@ -61,7 +60,7 @@ pub struct Subpath {
     pub length: u32,
     /// How often it is in the sample.
     pub sampled: u64,
-    /// How often it was executed, as the sample tells.
+    /// How often it was executed, by the sample.
     pub estimate: u64,
     /// The interval that holds the true count in 95 % of all cases.
     pub low: u64,
@@ -73,7 +72,7 @@ pub struct Subpath {
     pub missing: u32,
 }
 
-/// A stretch of one path, once or several times in a row.
+/// A part of one path, once or several times in a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SubpathRun {
     /// Index of the class in [`Profile::classes`](crate::Profile::classes).
@@ -84,7 +83,7 @@ pub struct SubpathRun {
     pub path: u64,
     /// First block of the path that belongs to it, counted from the path's first.
     pub from: u32,
-    /// So many blocks belong to it.
+    /// Number of blocks that belong to it.
     pub blocks: u32,
     /// How many times it comes in a row.
     pub times: u32,
@@ -123,52 +122,10 @@ impl Subpaths {
             places => (subpath.estimate as f64 / places as f64).min(1.0),
         }
     }
-
-    /// Checks the rules. `paths` gives the number of paths of a method.
-    pub(crate) fn check(&self, paths: impl Fn(usize, usize) -> Option<u64>) -> Result<(), String> {
-        for subpath in &self.subpaths {
-            if !(subpath.low <= subpath.estimate && subpath.estimate <= subpath.high) {
-                let Subpath {
-                    estimate, low, high, ..
-                } = subpath;
-                return Err(format!(
-                    "a subpath's estimate {estimate} is not from {low} to {high}"
-                ));
-            }
-            if subpath.length > MAX_SUBPATH {
-                return Err(format!(
-                    "a subpath of {} blocks is longer than {MAX_SUBPATH}",
-                    subpath.length
-                ));
-            }
-            let mut blocks = u64::from(subpath.missing);
-            for run in &subpath.runs {
-                let SubpathRun {
-                    class, method, path, ..
-                } = run;
-                match paths(*class, *method) {
-                    None => {
-                        return Err(format!(
-                            "there is no method {method} of class {class} for a subpath"
-                        ));
-                    }
-                    Some(paths) if *path >= paths => {
-                        return Err(format!("path {path} of a subpath is not below {paths}"));
-                    }
-                    Some(_) => blocks = blocks.saturating_add(u64::from(run.blocks) * u64::from(run.times)),
-                }
-            }
-            if blocks != u64::from(subpath.length) {
-                let length = subpath.length;
-                return Err(format!("a subpath of {length} blocks has {blocks}"));
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Where the least rotation of a sequence begins, in linear time and without memory: two candidates race, and whichever
-/// loses a comparison is out together with all that follow it up to there. (After Booth, *Lexicographically least circular
+/// loses a comparison is out together with those that follow it up to there. (After Booth, *Lexicographically least circular
 /// substrings*, 1980, and Shiloach's variant of 1981.)
 ///
 /// ```

@@ -1,10 +1,13 @@
 //! Hot subpaths as a kind of data.
 
-use super::{codec, merge};
-use crate::model::codec::{Problem, Tag, WriteError};
-use crate::model::errors::{MergeError, SubtractError};
+use super::{Subpaths, codec, merge};
+use crate::model::codec::{Checked, Tag, WriteError};
+use crate::model::errors::MergeError;
+use crate::model::fault::{Fault, ensure};
+use crate::model::places::method;
 use crate::model::profile::Profile;
-use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::section::{Section, SectionReader};
+use crate::options::MAX_SUBPATH;
 
 /// Hot subpaths as a kind of data.
 pub(crate) struct Kind;
@@ -14,26 +17,22 @@ impl Section for Kind {
         &[codec::ABOUT, codec::WINDOW, codec::BURSTS, codec::LIST]
     }
 
-    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
-        match &profile.subpaths {
-            Some(subpaths) => codec::write(subpaths, out),
-            None => Ok(()),
-        }
+    fn write(&self, profile: &Profile, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        profile
+            .subpaths
+            .iter()
+            .try_for_each(|subpaths| codec::write(subpaths, out))
     }
 
     fn reader(&self) -> Box<dyn SectionReader> {
         Box::new(codec::Reading::default())
     }
 
-    fn check(&self, profile: &Profile) -> Result<(), Problem> {
-        let Some(subpaths) = &profile.subpaths else {
-            return Ok(());
-        };
-        let paths = |class: usize, method: usize| {
-            let class = profile.classes.get(class)?;
-            Some(class.map.methods.get(method)?.num_paths())
-        };
-        subpaths.check(paths).map_err(Problem::bare)
+    fn check(&self, profile: &Profile) -> Checked {
+        profile
+            .subpaths
+            .iter()
+            .try_for_each(|subpaths| subpaths.check(profile))
     }
 
     fn texts<'p>(&self, profile: &'p Profile) -> Vec<&'p str> {
@@ -58,12 +57,8 @@ impl Section for Kind {
         texts.into_iter().chain(about.bursts.iter_mut()).collect()
     }
 
-    fn subtract(&self, now: &Profile, before: &Profile, _: &mut Profile) -> Result<(), SubtractError> {
-        if now.subpaths.is_some() || before.subpaths.is_some() {
-            Err(SubtractError::Estimates { what: "subpaths" })
-        } else {
-            Ok(())
-        }
+    fn estimates(&self, profile: &Profile) -> Option<&'static str> {
+        profile.subpaths.as_ref().map(|_| "subpaths")
     }
 
     fn classes(&self, profile: &Profile, found: &mut dyn FnMut(usize)) {
@@ -75,6 +70,25 @@ impl Section for Kind {
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
         merged.subpaths = merge::merge(inputs, &merged.classes)?;
+        Ok(())
+    }
+}
+
+impl Subpaths {
+    /// Checks the rules.
+    fn check(&self, profile: &Profile) -> Checked {
+        for subpath in &self.subpaths {
+            let (bounds, length) = (subpath.low..=subpath.high, subpath.length.into());
+            Fault::range("estimate of a subpath", subpath.estimate, bounds)?;
+            Fault::range("blocks of a subpath", length, 0..=MAX_SUBPATH.into())?;
+            let mut blocks = u64::from(subpath.missing);
+            for run in &subpath.runs {
+                let paths = method(profile, (run.class, run.method), "a subpath")?.num_paths();
+                ensure(run.path < paths, || Fault::NoPath("a subpath", run.path))?;
+                blocks = blocks.saturating_add(u64::from(run.blocks) * u64::from(run.times));
+            }
+            Fault::number("blocks of a subpath", blocks, length)?;
+        }
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Which subpaths of a sample are told: the hottest, or those above a threshold (OSP section 2.3, "Reporting the Results").
+//! Subpaths of a sample that are reported: the hottest, or those above a threshold (OSP section 2.3, "Reporting the Results").
 
 use std::cmp::Reverse;
 
@@ -11,7 +11,7 @@ use crate::options::SubpathThreshold;
 pub const KNOWN_SUBPATH: u64 = 10;
 
 impl Subpath {
-    /// Is it often enough in the sample for its estimate to mean something?
+    /// True for those that are often enough in the sample for a useful estimate.
     pub fn is_known(&self) -> bool {
         self.sampled >= KNOWN_SUBPATH
     }
@@ -20,7 +20,7 @@ impl Subpath {
 impl Subpaths {
     /// All of them in the order of reports: first those that are [known](Subpath::is_known), then by estimate.
     ///
-    /// A long subpath that was sampled once stands for a thousand times as many executions as one of two blocks, and nearly all
+    /// A long subpath that was sampled once represents a thousand times as many executions as one of two blocks, and nearly all
     /// of these are luck: by estimate alone the first ranks would be those of the luckiest.
     pub fn ranking(&self) -> Vec<&Subpath> {
         let mut ranking: Vec<&Subpath> = self.subpaths.iter().collect();

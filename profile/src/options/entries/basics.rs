@@ -3,6 +3,7 @@
 use crate::options::choices::ProfileOptions;
 use crate::options::entry::{Effect, Level, OptionEntry, TakenBy, Use};
 use crate::options::syntax::{join_list, split_list};
+use crate::options::value_error::ValueError;
 use crate::options::values::{Action, Probe, ProfileKind};
 
 pub const ENTRIES: &[OptionEntry] = &[
@@ -113,7 +114,7 @@ pub const ENTRIES: &[OptionEntry] = &[
         effect: Effect::Counts(&[Use::CONTEXTS, Use::SUBPATHS]),
         set: |o, value| {
             let seed = value.parse().ok().filter(|_| !value.starts_with('+'));
-            o.seed = seed.ok_or_else(|| format!("'{value}' is not a number from 0 to {}", u64::MAX))?;
+            o.seed = seed.ok_or_else(|| ValueError::Range(value.to_owned(), 0, u64::MAX))?;
             Ok(())
         },
         get: |o| Some(o.seed.to_string()),
@@ -133,17 +134,15 @@ pub const ENTRIES: &[OptionEntry] = &[
 ];
 
 /// Patterns of a list.
-fn patterns(value: &str) -> Result<Vec<String>, String> {
+fn patterns(value: &str) -> Result<Vec<String>, ValueError> {
     let patterns = split_list(value);
     for pattern in &patterns {
         if pattern.is_empty() {
-            return Err("a pattern is empty".to_owned());
+            return Err(ValueError::Rule("a pattern is empty"));
         }
         if let Some(separator) = pattern.chars().find(|c| matches!(c, ':' | ';')) {
             let mended = pattern.replace(separator, "+");
-            return Err(format!(
-                "'{pattern}' matches nothing, as no name holds '{separator}'; patterns are joined by '+' or ',': {mended}"
-            ));
+            return Err(ValueError::Separator(pattern.clone(), separator, mended));
         }
     }
     Ok(patterns)

@@ -1,7 +1,7 @@
 //! Options about which code carries probes, and which.
 
 use crate::options::entry::{Effect, Level, OptionEntry, Use};
-use crate::options::output::file_name;
+use crate::options::value_error::file_name;
 
 pub const ENTRIES: &[OptionEntry] = &[
     OptionEntry {

@@ -2,17 +2,18 @@
 
 use crate::options::contexts::ALLOC_INTERVAL;
 use crate::options::entry::{Effect, Level, OptionEntry, TakenBy, Use};
+use crate::options::value_error::ValueError;
 use crate::options::values::{ContextAlgorithm, ContextWeight, format_bytes, parse_bytes};
 
 /// Reads what is counted, and for allocations the mean number of bytes between two that are charged.
-fn weight(given: &str) -> Result<(ContextWeight, u32), String> {
+fn weight(given: &str) -> Result<(ContextWeight, u32), ValueError> {
     let Some(bytes) = given.strip_prefix("alloc:") else {
         return Ok((given.parse()?, ALLOC_INTERVAL));
     };
     let bytes = parse_bytes(bytes).and_then(|bytes| i32::try_from(bytes).ok());
-    let reason =
-        || format!("'{given}' has no number of bytes such as alloc:0, alloc:4096, alloc:64k or alloc:1M");
-    Ok((ContextWeight::Alloc, bytes.ok_or_else(reason)? as u32))
+    let why = "has no number of bytes such as alloc:0, alloc:4096, alloc:64k or alloc:1M";
+    let bytes = bytes.ok_or_else(|| ValueError::refused(given, why))?;
+    Ok((ContextWeight::Alloc, bytes as u32))
 }
 
 /// An option of contexts that changes what counts mean.

@@ -2,13 +2,13 @@
 
 use crate::options::entry::{Effect, OptionEntry, Use};
 use crate::options::fleet::{DAY, Fleet};
-use crate::options::output::file_name;
 use crate::options::syntax::{join_list, split_list};
+use crate::options::value_error::{ValueError, file_name};
 use crate::options::values::{format_bytes, format_duration, parse_bytes, parse_duration};
 use std::collections::BTreeMap;
 
 /// The longest name of a service, build, host, label or its value, in bytes.
-const LONGEST_NAME: usize = 200;
+const MAX_NAME: usize = 200;
 
 pub const ENTRIES: &[OptionEntry] = &[
     OptionEntry {
@@ -33,7 +33,10 @@ pub const ENTRIES: &[OptionEntry] = &[
         uses: &[Use::SPOOL],
         set: |o, value| match parse_bytes(value) {
             Some(limit) => Ok(o.fleet.limit = limit),
-            None => Err(format!("'{value}' is not a number of bytes such as 64M or 2G")),
+            None => Err(ValueError::refused(
+                value,
+                "is not a number of bytes such as 64M or 2G",
+            )),
         },
         get: |o| Some(format_bytes(o.fleet.limit)),
         ..OptionEntry::PLAIN
@@ -116,55 +119,56 @@ pub const ENTRIES: &[OptionEntry] = &[
 ];
 
 /// Reads a share of all hosts, and how long a draw holds.
-fn fleet(given: &str) -> Result<Fleet, String> {
+fn fleet(given: &str) -> Result<Fleet, ValueError> {
     let (share, holds) = match given.split_once(':') {
         Some((share, holds)) => (share, parse_duration(holds)?),
         None => (given, DAY),
     };
     if holds.subsec_nanos() != 0 {
-        return Err(format!("'{given}': a draw holds for a whole number of seconds"));
+        return Err(ValueError::Draw(given.to_owned()));
     }
     let number = share.strip_prefix("1/").filter(|n| !n.starts_with('+'));
     let of = number.and_then(|n| n.parse().ok());
-    let of = of.ok_or_else(|| format!("'{given}' is not 1/N, such as 1/100"))?;
+    let of = of.ok_or_else(|| ValueError::refused(given, "is not 1/N, such as 1/100"))?;
     Ok(Fleet { of, holds })
 }
 
 /// A name that reports and folders can hold.
-fn name(given: &str) -> Result<String, String> {
+fn name(given: &str) -> Result<String, ValueError> {
     if given.trim().is_empty() {
-        return Err("the name is empty".to_owned());
+        return Err(ValueError::Rule("the name is empty"));
     }
-    if given.len() > LONGEST_NAME {
-        return Err(format!("the name is longer than {LONGEST_NAME} bytes"));
+    if given.len() > MAX_NAME {
+        return Err(ValueError::Rule("the name is longer than 200 bytes"));
     }
     match given.chars().find(|c| c.is_control()) {
-        Some(c) => Err(format!("there is a control character ({c:?}) in the name")),
+        Some(c) => Err(ValueError::Control(c)),
         None => Ok(given.to_owned()),
     }
 }
 
-fn labels(given: &str) -> Result<BTreeMap<String, String>, String> {
+fn labels(given: &str) -> Result<BTreeMap<String, String>, ValueError> {
     let mut labels = BTreeMap::new();
     for label in split_list(given) {
+        let wrong = |why| ValueError::refused(&label, why);
         let (key, value) = label
             .split_once(':')
-            .ok_or_else(|| format!("'{label}' is not KEY:VALUE, such as region:eu"))?;
+            .ok_or_else(|| wrong("is not KEY:VALUE, such as region:eu"))?;
         let good = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
         if key.is_empty() || !key.chars().all(good) {
-            return Err(format!(
-                "the key of '{label}' is not made of letters, digits, '_', '-' and '.'"
+            return Err(wrong(
+                "has a key that is not made of letters, digits, '_', '-' and '.'",
             ));
         }
         if value.contains(['+', ',']) {
-            return Err(format!("there is a '+' or a ',' in the value of '{label}'"));
+            return Err(wrong("has a '+' or a ',' in its value"));
         }
-        let (key, value) = (
-            name(key)?,
-            name(value).map_err(|e| format!("label '{label}': {e}"))?,
-        );
-        if labels.insert(key, value).is_some() {
-            return Err(format!("label '{label}': its key is given twice"));
+        let in_label = |error| ValueError::Label(label.clone(), Box::new(error));
+        if labels
+            .insert(name(key)?, name(value).map_err(in_label)?)
+            .is_some()
+        {
+            return Err(in_label(ValueError::Rule("its key is given twice")));
         }
     }
     Ok(labels)

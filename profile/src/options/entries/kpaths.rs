@@ -1,9 +1,10 @@
-//! Options of profile `kpaths`, and the budget, which means something for probes that retire as well.
+//! Options of profile `kpaths`, and the budget, which applies to probes that retire as well.
 
 use crate::options::choices::ProfileOptions;
 use crate::options::entry::{Effect, OptionEntry, TakenBy, Use};
 use crate::options::limits::MAX_K;
 use crate::options::structural::RetiringChoices;
+use crate::options::value_error::ValueError;
 use crate::options::values::{format_duration, parse_amount, parse_duration};
 
 pub const ENTRIES: &[OptionEntry] = &[
@@ -18,7 +19,7 @@ pub const ENTRIES: &[OptionEntry] = &[
         effect: Effect::Counts(&[Use::KPATHS]),
         set: |o, value| match value.parse() {
             Ok(k @ 2..=MAX_K) => Ok(o.kpaths.k = k),
-            _ => Err(format!("'{value}' is not a number from 2 to {MAX_K}")),
+            _ => Err(ValueError::Range(value.to_owned(), 2, MAX_K.into())),
         },
         get: |o| Some(o.kpaths.k.to_string()),
         ..OptionEntry::PLAIN
@@ -40,7 +41,7 @@ pub const ENTRIES: &[OptionEntry] = &[
 
 impl ProfileOptions {
     /// The budget: nodes of forests, or a share of the run.
-    fn set_budget(&mut self, value: &str) -> Result<(), String> {
+    fn set_budget(&mut self, value: &str) -> Result<(), ValueError> {
         (self.kpaths.budget, self.retiring) = match value.split_once('%') {
             _ if value == "none" => (None, RetiringChoices::default()),
             Some((percent, rest)) => (None, retiring(value, percent, rest)?),
@@ -48,12 +49,9 @@ impl ProfileOptions {
                 let nodes = parse_amount(value)
                     .and_then(|nodes| u32::try_from(nodes).ok())
                     .filter(|&nodes| nodes > 0);
-                let reason = || {
-                    format!(
-                        "'{value}' is neither a number of nodes such as 200k, nor a share such as 1%, nor 'none'"
-                    )
-                };
-                (Some(nodes.ok_or_else(reason)?), RetiringChoices::default())
+                let why = "is neither a number of nodes such as 200k, nor a share such as 1%, nor 'none'";
+                let nodes = nodes.ok_or_else(|| ValueError::refused(value, why))?;
+                (Some(nodes), RetiringChoices::default())
             }
         };
         Ok(())
@@ -76,10 +74,10 @@ impl ProfileOptions {
 }
 
 /// Reads a share of the run, and the time until probes come back if it is given.
-fn retiring(value: &str, percent: &str, rest: &str) -> Result<RetiringChoices, String> {
+fn retiring(value: &str, percent: &str, rest: &str) -> Result<RetiringChoices, ValueError> {
     let share = percent.trim().parse().map(|percent: f64| percent * 100.0);
     let share = share.ok().filter(|share| (1.0..=10_000.0).contains(share));
-    let reason = || format!("'{value}' is not a share of the run from 0.01% to 100%");
+    let reason = || ValueError::refused(value, "is not a share of the run from 0.01% to 100%");
     let rearm = match rest.strip_prefix(':') {
         Some(rearm) => Some(parse_duration(rearm)?),
         None if rest.is_empty() => None,

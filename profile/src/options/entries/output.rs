@@ -2,7 +2,7 @@
 
 use crate::options::entry::{Effect, Level, OptionEntry, TakenBy};
 use crate::options::file_pattern::FileFormat;
-use crate::options::output::file_name;
+use crate::options::value_error::file_name;
 use crate::options::values::{Action, format_duration, parse_bool, parse_duration};
 
 pub const ENTRIES: &[OptionEntry] = &[

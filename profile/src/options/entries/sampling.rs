@@ -1,7 +1,7 @@
 //! Options of probes that sample by the clock.
 
 use crate::options::entry::{Effect, Level, OptionEntry, Use};
-use crate::options::schedule::ScheduleError;
+use crate::options::value_error::ValueError;
 use crate::options::values::{SampledBy, format_duration, parse_duration};
 use std::time::Duration;
 
@@ -15,10 +15,7 @@ pub const ENTRIES: &[OptionEntry] = &[
         level: Level::Research,
         uses: &[Use::YIELDPOINT],
         effect: Effect::Counts(&[Use::YIELDPOINT]),
-        set: |o, value| {
-            let schedule = value.parse().map_err(|e: ScheduleError| e.to_string())?;
-            Ok(o.sampling.schedule = schedule)
-        },
+        set: |o, value| Ok(o.sampling.schedule = value.parse()?),
         get: |o| Some(o.sampling.schedule.to_string()),
         ..OptionEntry::PLAIN
     },
@@ -63,10 +60,10 @@ pub const ENTRIES: &[OptionEntry] = &[
 const OFF: &str = "off";
 
 /// With less, a program would be busy with its samples.
-const LEAST_SAMPLE: Duration = Duration::from_micros(100);
+const MIN_SAMPLE: Duration = Duration::from_micros(100);
 
 /// Reads how stacks are read, and the time between samples.
-fn sample(value: &str) -> Result<(SampledBy, Option<Duration>), String> {
+fn sample(value: &str) -> Result<(SampledBy, Option<Duration>), ValueError> {
     if value == OFF {
         return Ok((SampledBy::Auto, None));
     }
@@ -75,10 +72,10 @@ fn sample(value: &str) -> Result<(SampledBy, Option<Duration>), String> {
         None => (SampledBy::Auto, value),
     };
     match parse_duration(interval)? {
-        least if least < LEAST_SAMPLE => Err(format!(
-            "'{value}' is too short for a sample: at least {}",
-            format_duration(LEAST_SAMPLE)
-        )),
+        least if least < MIN_SAMPLE => {
+            let why = "is too short for a sample: at least 100us";
+            Err(ValueError::refused(value, why))
+        }
         interval => Ok((by, Some(interval))),
     }
 }

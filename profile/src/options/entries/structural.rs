@@ -2,10 +2,11 @@
 
 use crate::options::entry::{Effect, OptionEntry, Use};
 use crate::options::structural::StructuralChoices;
+use crate::options::value_error::ValueError;
 use std::num::NonZeroU32;
 
 /// Most paths that a window may have.
-const MOST_IN_WINDOW: u32 = 1_000_000;
+const MAX_IN_WINDOW: u32 = 1_000_000;
 
 pub const ENTRIES: &[OptionEntry] = &[OptionEntry {
     name: "window",
@@ -29,7 +30,7 @@ pub const ENTRIES: &[OptionEntry] = &[OptionEntry {
 /// The text that follows the paths of a window where probes stay.
 const KEEP: &str = ":keep";
 
-fn window(value: &str) -> Result<StructuralChoices, String> {
+fn window(value: &str) -> Result<StructuralChoices, ValueError> {
     if value == "all" {
         return Ok(StructuralChoices {
             window: None,
@@ -41,13 +42,14 @@ fn window(value: &str) -> Result<StructuralChoices, String> {
         None => (value, true),
     };
     let paths = number.parse().ok();
-    match paths.filter(|paths: &NonZeroU32| paths.get() <= MOST_IN_WINDOW) {
+    match paths.filter(|paths: &NonZeroU32| paths.get() <= MAX_IN_WINDOW) {
         Some(paths) => Ok(StructuralChoices {
             window: Some(paths),
             retire,
         }),
-        None => Err(format!(
-            "'{value}' is neither a number of paths from 1 to {MOST_IN_WINDOW} nor 'all'"
-        )),
+        None => {
+            let why = "is neither a number of paths from 1 to 1000000 nor 'all'";
+            Err(ValueError::refused(value, why))
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Options of profile `subpaths`.
 
 use crate::options::entry::{Effect, Level, OptionEntry, TakenBy, Use};
+use crate::options::value_error::ValueError;
 use crate::options::values::{format_bytes, parse_amount, parse_bytes};
 use std::num::NonZeroU64;
 
@@ -26,8 +27,8 @@ pub const ENTRIES: &[OptionEntry] = &[
             let bytes = parse_bytes(value)
                 .and_then(|bytes| u32::try_from(bytes).ok())
                 .filter(|bytes| FOOTPRINTS.contains(bytes));
-            let reason = || format!("'{value}' is not a number of bytes from 1k to 1024M, such as 64k");
-            Ok(o.subpaths.footprint = bytes.ok_or_else(reason)?)
+            let why = "is not a number of bytes from 1k to 1024M, such as 64k";
+            Ok(o.subpaths.footprint = bytes.ok_or_else(|| ValueError::refused(value, why))?)
         },
         get: |o| Some(format_bytes(o.subpaths.footprint.into())),
         ..PLAIN
@@ -127,13 +128,13 @@ pub const RESEARCH_ENTRIES: &[OptionEntry] = &[
 ];
 
 /// A number of blocks, or `none`.
-fn blocks(value: &str) -> Result<Option<NonZeroU64>, String> {
+fn blocks(value: &str) -> Result<Option<NonZeroU64>, ValueError> {
     if value == "none" {
         return Ok(None);
     }
     let blocks = parse_amount(value).and_then(NonZeroU64::new);
-    let reason = || format!("'{value}' is neither a number of blocks such as 200k or 50M, nor 'none'");
-    blocks.ok_or_else(reason).map(Some)
+    let why = "is neither a number of blocks such as 200k or 50M, nor 'none'";
+    blocks.map(Some).ok_or_else(|| ValueError::refused(value, why))
 }
 
 fn blocks_or_none(blocks: Option<NonZeroU64>) -> String {

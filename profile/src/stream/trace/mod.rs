@@ -1,7 +1,7 @@
-//! The `.trace` file: the event stream of a run as it was, to be replayed by any analysis.
+//! The `.trace` file: the event stream of a run, to be replayed by any analysis.
 //!
 //! `docs/traces.md` has the grammar and an example. A trace is a row of sections framed like those of a `.trodden`
-//! file, but written as the run goes: chunks of one thread's words, path maps of classes as they are loaded, beginnings
+//! file, but written during the run: chunks of one thread's words, path maps of classes as they are loaded, beginnings
 //! and ends of threads. It is read the same way, in memory that does not grow with the file. A trace whose JVM was
 //! killed is good up to its last whole section.
 //!
@@ -55,7 +55,7 @@ const LZ4: u8 = 2;
 pub struct TraceCounts {
     /// Path maps of classes.
     pub classes: u64,
-    /// Entries about what was left as it was.
+    /// Entries about classes and methods that were left unchanged.
     pub skipped: u64,
     /// Threads that began.
     pub threads: u64,

@@ -1,9 +1,10 @@
 //! Words to bytes: most take one.
 //!
 //! A word becomes one LEB128 number, `argument << 4 | code`. The method is left out where it is that of the topmost
-//! activation, which both sides know from the chunk's earlier words: each chunk can be read by itself.
+//! activation, which both sides know from the chunk's earlier words: each chunk can be read alone.
 
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
+use crate::model::fault::Fault;
 use crate::stream::events::{Event, MAX_METHOD, Word};
 
 /// The path, block or register is the argument, the method is the topmost activation's.
@@ -28,7 +29,7 @@ const UNWOUND: u64 = 9;
 /// No argument.
 const GAP: u64 = 14;
 
-/// Methods of the activations on top, as far as the chunk tells: both sides of the codec keep one.
+/// Methods of the activations on top, as far as the chunk has them: both sides of the codec keep one.
 #[derive(Default)]
 struct Tops(Vec<u32>);
 
@@ -146,24 +147,18 @@ pub(super) fn unpack(d: &mut Decoder<'_>, count: usize, out: &mut Vec<u64>) -> D
 
 fn get(number: u64, d: &mut Decoder<'_>, tops: &mut Tops) -> Decoded<Event> {
     let (argument, code) = (number >> 4, number & 15);
-    let fits = |what: &str, value: u64, limit: u32| match u32::try_from(value) {
-        Ok(value) if value <= limit => Ok(value),
-        _ => Err(format!("{what} {value} is above {limit}")),
+    let fits = |what, value: u64, limit: u32| {
+        Fault::range(what, value, 0..=limit.into())?;
+        Ok::<u32, Fault>(value as u32)
     };
-    let wide = || fits("the argument", argument, u32::MAX);
-    let method = |value| fits("method", value, MAX_METHOD);
-    let nothing = || match argument {
-        0 => Ok(()),
-        _ => Err(format!("code {code} takes no argument, but there is {argument}")),
-    };
+    let wide = || fits("argument of a word", argument, u32::MAX);
+    let method = |value| fits("method of a word", value, MAX_METHOD);
+    let nothing = || fits("argument of a word without one", argument, 0);
     Ok(match code {
         0..=3 | 10..=13 => {
             let argument = wide()?;
             let method = match code & OTHER_METHOD {
-                0 => *tops
-                    .0
-                    .last()
-                    .ok_or("the topmost activation's method is not known")?,
+                0 => *tops.0.last().ok_or(Fault::NoActivation)?,
                 _ => method(d.uint("method")?)?,
             };
             let code = code & !OTHER_METHOD;
@@ -202,8 +197,7 @@ fn get(number: u64, d: &mut Decoder<'_>, tops: &mut Tops) -> Decoded<Event> {
         },
         EXIT => {
             nothing()?;
-            let method = tops.0.pop();
-            let method = method.ok_or("the topmost activation's method is not known")?;
+            let method = tops.0.pop().ok_or(Fault::NoActivation)?;
             Event::Exit { method }
         }
         EXIT_OTHER => {
@@ -220,6 +214,6 @@ fn get(number: u64, d: &mut Decoder<'_>, tops: &mut Tops) -> Decoded<Event> {
             tops.0.clear();
             Event::Gap
         }
-        _ => return Err(format!("{code} is no code of a word")),
+        _ => return Err(Fault::NoSuch("code of a word", code as i64).into()),
     })
 }

@@ -52,7 +52,7 @@ impl PackedChunk {
     }
 }
 
-/// Writes a trace while the run goes on.
+/// Writes a trace during the run.
 ///
 /// Threads may be interleaved; each one's chunks come in order, after its start and before its end. Classes may be defined at
 /// any time. What has been written is a readable trace at every moment, but for one section that is being written.
@@ -111,7 +111,7 @@ impl<W: Write> TraceWriter<W> {
             counts: vec![MethodCounts::default(); class.methods.len()],
             map: Arc::new(class.clone()),
         };
-        validate::class(&profile).map_err(WriteError::Invalid)?;
+        validate::class(&profile)?;
         let mut plain = Encoder::default();
         plain.uint(u64::from(first_method));
         write::class(&mut plain, &profile);
@@ -135,7 +135,7 @@ impl<W: Write> TraceWriter<W> {
         self.section(CONDITIONS, &plain)
     }
 
-    /// A class or method that was left as it was.
+    /// A class or method that was left unchanged.
     ///
     /// # Errors
     /// If the output fails.
@@ -234,7 +234,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     fn run(&mut self, run: &RunInfo) -> Result<(), WriteError> {
-        validate::run(run).map_err(WriteError::Invalid)?;
+        validate::run(run)?;
         let mut plain = Encoder::default();
         plain.byte(self.kinds.bits());
         write::run(&mut plain, run);
