@@ -48,39 +48,31 @@ fn generate(folder: &Path) -> std::io::Result<()> {
     std::fs::write(folder.join("TroddenLayout.java"), text)
 }
 
+/// The shim's classes that have a file of their own.
+const CLASSES: [&str; 5] = [
+    "TroddenConfig",
+    "TroddenThreads",
+    "Trodden",
+    "TroddenFeedback",
+    "TroddenAhead",
+];
+
 /// Compiles for Java 17, as part of java.base: the shim uses that module's internal annotations.
 fn compile(sources: &Path, generated: &Path, out: &Path) -> Result<(), String> {
     std::fs::create_dir_all(out).map_err(|e| format!("{}: {e}", out.display()))?;
     let javac = javac();
+    let separator = if cfg!(windows) { ';' } else { ':' };
+    let patch = format!(
+        "java.base={}{separator}{}",
+        sources.display(),
+        generated.display()
+    );
     let result = Command::new(&javac)
-        .args([
-            "-source",
-            "17",
-            "-target",
-            "17",
-            "-proc:none",
-            "-g",
-            "-Xlint:-options",
-        ])
-        .arg("--patch-module")
-        .arg(format!(
-            "java.base={}{}{}",
-            sources.display(),
-            if cfg!(windows) { ';' } else { ':' },
-            generated.display()
-        ))
+        .args("-source 17 -target 17 -proc:none -g -Xlint:-options --patch-module".split(' '))
+        .arg(patch)
         .arg("-d")
         .arg(out)
-        .args(
-            [
-                "TroddenConfig.java",
-                "TroddenThreads.java",
-                "Trodden.java",
-                "TroddenFeedback.java",
-                "TroddenAhead.java",
-            ]
-            .map(|f| sources.join("java/lang").join(f)),
-        )
+        .args(CLASSES.map(|class| sources.join(format!("java/lang/{class}.java"))))
         .arg(generated.join("java/lang/TroddenLayout.java"))
         .output();
     match result {

@@ -7,16 +7,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, RwLock};
 
+use trodden_instrumenter::CounterSlot;
 use trodden_profile::events::ThreadInfo;
 
-use crate::classes::registry::Registry;
-use crate::jvm::jvmti::ThreadRef;
-use crate::jvm::thread::Vm;
-use crate::jvm::{FieldId, GlobalRef, Jni, JvmError, Jvmti};
+use crate::classes::Registry;
+use crate::jvm::{FieldId, GlobalRef, Jni, JvmError, Jvmti, ThreadRef, Vm};
 use crate::locks::{read, write};
 use crate::settings::Settings;
-use crate::threads::blocks::{ThreadBlock, ThreadBlocks};
-use crate::threads::shim::Shim;
+use crate::threads::{Shim, ThreadBlock, ThreadBlocks};
 
 /// The JVM and what the agent keeps of it; one per process, alive until it ends.
 pub struct Host {
@@ -24,7 +22,7 @@ pub struct Host {
     pub vm: Vm,
     /// Our environment in it.
     pub jvmti: Jvmti,
-    /// Was the agent attached to a running JVM?
+    /// True if the agent was attached to a running JVM.
     pub late: bool,
     /// Capabilities that the JVM gave at start-up.
     pub granted: Granted,
@@ -32,14 +30,14 @@ pub struct Host {
     pub registry: Arc<Registry>,
     /// Native memory of threads.
     pub blocks: ThreadBlocks,
-    /// Does the program run?
+    /// True once the program runs.
     up: AtomicBool,
     /// The common superclass of virtual threads, once it has been looked up, and if there is one.
     virtual_threads: OnceLock<GlobalRef>,
     /// `Thread.tid`.
     thread_id: OnceLock<FieldId>,
     shim: OnceLock<Shim>,
-    /// What the hook instruments with while profiling runs.
+    /// The hook's settings while profiling runs.
     active: RwLock<Option<Arc<Settings>>>,
 }
 
@@ -77,7 +75,7 @@ impl Host {
         self.up.store(true, Ordering::Relaxed);
     }
 
-    /// Does the program run?
+    /// True once the program runs.
     pub fn is_up(&self) -> bool {
         self.up.load(Ordering::Relaxed)
     }
@@ -97,13 +95,8 @@ impl Host {
             return Ok(shim);
         }
         let current = self.jvmti.current_thread()?;
-        let thread_id = match self.thread_id.get() {
-            Some(&field) => field,
-            None => {
-                let field = jni.long_field_id(current, c"tid")?;
-                *self.thread_id.get_or_init(|| field)
-            }
-        };
+        let thread_id = jni.long_field_id(current, c"tid")?;
+        self.thread_id.get_or_init(|| thread_id);
         let shim = Shim::define(jni, &self.blocks, window)?;
         self.registry.limit_slots(self.blocks.slots());
         if let Some(block) = shim.first_block() {
@@ -134,23 +127,29 @@ impl Host {
         if self.virtual_threads.get().is_none()
             && let Ok(class) = jni.find_class(c"java/lang/BaseVirtualThread")
         {
-            self.virtual_threads.get_or_init(|| jni.global_class(class));
-            jni.delete_local_class(class);
+            self.virtual_threads.get_or_init(|| jni.global(class.raw()));
+            jni.delete_local(class.raw());
         }
     }
 
-    /// Is it a virtual thread? False as long as their class was not [looked up](Self::find_virtual_threads).
+    /// True for a virtual thread. False as long as their class was not [looked
+    /// up](Self::find_virtual_threads).
     pub fn is_virtual(&self, jni: Jni<'_>, thread: ThreadRef) -> bool {
         let class = self.virtual_threads.get();
         class.is_some_and(|&class| jni.is_instance(thread, class))
     }
 
-    /// What the hook instruments with, if profiling runs.
+    /// All counters, summed over threads. These may go on counting meanwhile.
+    pub fn counters(&self) -> Vec<u64> {
+        self.blocks.sums(CounterSlot(0)..self.registry.counters())
+    }
+
+    /// The hook's settings, if profiling runs.
     pub fn active(&self) -> Option<Arc<Settings>> {
         read(&self.active).clone()
     }
 
-    /// Sets that.
+    /// Sets them.
     pub fn set_active(&self, settings: Option<Arc<Settings>>) {
         *write(&self.active) = settings;
     }

@@ -6,26 +6,14 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use trodden_profile::options::LogLevel;
 use trodden_profile::printable_lines;
 
-/// How important a message is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Profiling, or part of it, does not work.
-    Error = 1,
-    /// Something the user should know.
-    Warn = 2,
-    /// What the agent does.
-    Info = 3,
-    /// For the search for a bug.
-    Debug = 4,
-}
-
-static LEVEL: AtomicU8 = AtomicU8::new(Level::Warn as u8);
+static LEVEL: AtomicU8 = AtomicU8::new(LogLevel::Warn as u8);
 static FILE: Mutex<Option<File>> = Mutex::new(None);
 
 /// Sets the least important level that is written.
-pub fn set_level(level: Level) {
+pub fn set_level(level: LogLevel) {
     LEVEL.store(level as u8, Ordering::Relaxed);
 }
 
@@ -39,20 +27,15 @@ pub fn set_file(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Is this level written?
-pub fn enabled(level: Level) -> bool {
-    level as u8 <= LEVEL.load(Ordering::Relaxed)
-}
-
 /// Writes a message. A closed stderr or a full disk must not matter to the program, so failures are ignored.
-pub fn write(level: Level, message: std::fmt::Arguments<'_>) {
-    if !enabled(level) {
+pub fn write(level: LogLevel, message: std::fmt::Arguments<'_>) {
+    if level as u8 > LEVEL.load(Ordering::Relaxed) {
         return;
     }
     let word = match level {
-        Level::Error => "error: ",
-        Level::Warn => "warning: ",
-        Level::Info | Level::Debug => "",
+        LogLevel::Error => "error: ",
+        LogLevel::Warn => "warning: ",
+        LogLevel::Info | LogLevel::Debug => "",
     };
     // Class files may have terminal escapes in their names.
     let line = format!("trodden: {word}{message}\n");
@@ -65,15 +48,15 @@ pub fn write(level: Level, message: std::fmt::Arguments<'_>) {
 }
 
 macro_rules! error {
-    ($($arg:tt)*) => { $crate::log::write($crate::log::Level::Error, format_args!($($arg)*)) };
+    ($($arg:tt)*) => { $crate::log::write(trodden_profile::options::LogLevel::Error, format_args!($($arg)*)) };
 }
 macro_rules! warning {
-    ($($arg:tt)*) => { $crate::log::write($crate::log::Level::Warn, format_args!($($arg)*)) };
+    ($($arg:tt)*) => { $crate::log::write(trodden_profile::options::LogLevel::Warn, format_args!($($arg)*)) };
 }
 macro_rules! info {
-    ($($arg:tt)*) => { $crate::log::write($crate::log::Level::Info, format_args!($($arg)*)) };
+    ($($arg:tt)*) => { $crate::log::write(trodden_profile::options::LogLevel::Info, format_args!($($arg)*)) };
 }
 macro_rules! debug {
-    ($($arg:tt)*) => { $crate::log::write($crate::log::Level::Debug, format_args!($($arg)*)) };
+    ($($arg:tt)*) => { $crate::log::write(trodden_profile::options::LogLevel::Debug, format_args!($($arg)*)) };
 }
 pub(crate) use {debug, error, info, warning};

@@ -16,14 +16,13 @@ use trodden_profile::options::{
     Burst, CallPaths, ContextWeight, FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions,
 };
 
-use crate::log::{self, Level, error, info, warning};
-use crate::threads::blocks::Switches;
-use crate::threads::strata::Strata;
+use crate::log::{self, error, info, warning};
+use crate::threads::{Strata, Switches};
 
 /// How often the clock asks the controller whether a look is due.
 const CONTROLLER_TICK: Duration = Duration::from_millis(20);
 /// How exactly the time is kept at which classes are numbered again.
-const LOOK: Duration = Duration::from_millis(200);
+const RENUMBER_CHECK: Duration = Duration::from_millis(200);
 
 /// Why nothing can be recorded with these options.
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +38,7 @@ pub enum SettingsError {
     Guide(#[from] GuideError),
 }
 
-/// What a profile is recorded with.
+/// The settings of a profile.
 pub struct Settings {
     /// The options as given.
     pub options: ProfileOptions,
@@ -47,9 +46,9 @@ pub struct Settings {
     pub probe: ProbeKind,
     /// Rewrites classes accordingly.
     pub instrumenter: Instrumenter,
-    /// Are probes taken out again where enough is known (`probe=auto`)?
+    /// True if probes are taken out again where enough is known (`probe=auto`).
     pub retires: bool,
-    /// Is only counted what was instrumented ahead of the run? No class is touched then.
+    /// True if only code that was instrumented offline is counted. No class is touched then.
     pub ahead: bool,
     /// Where the switches of structure graphs are, if these are profiled. Set when profiling begins.
     pub switches: Option<Switches>,
@@ -99,15 +98,11 @@ impl Settings {
     /// Who gives a class of that name its probes, and the fingerprint of the run's own profile if that is the
     /// guide; else 0.
     pub fn instrumenter_of(&self, class: Option<&str>) -> (&Instrumenter, u64) {
-        let renumbered = self.renumbered.get().filter(|renumbered| {
-            let known = class.map(|name| renumbered.classes.contains(name));
-            known.unwrap_or(false)
-        });
+        let renumbered = self.renumbered.get();
+        let renumbered =
+            renumbered.filter(|renumbered| class.is_some_and(|name| renumbered.classes.contains(name)));
         match renumbered {
-            Some(Renumbered { instrumenter, .. }) => {
-                let guide = instrumenter.options().guide.as_ref();
-                (instrumenter, guide.map_or(0, |guide| guide.fingerprint()))
-            }
+            Some(Renumbered { instrumenter, .. }) => (instrumenter, guide_of(instrumenter)),
             None => (&self.instrumenter, 0),
         }
     }
@@ -132,36 +127,32 @@ impl Settings {
             return format!("{} ahead", self.probe.name());
         }
         // The file of a former profile may be another one by now. What it held when it was read counts.
-        let guide = self.instrumenter.options().guide.as_ref();
-        let guide = guide.map_or(0, |guide| guide.fingerprint());
+        let guide = guide_of(&self.instrumenter);
         let leave = self.instrumenter.options().leave.as_ref();
         let leave = leave.map_or(0, |leave| leave.fingerprint());
         format!("{}\nguide={guide:x}\nleave={leave:x}", self.options.fingerprint())
     }
 
-    /// Do classes get probes?
+    /// True if classes get probes.
     pub fn instruments(&self) -> bool {
         self.options.probe != Probe::None
     }
 
     /// The probe as the profile names it.
     pub fn probe_name(&self) -> &'static str {
-        if !self.instruments() {
-            return Probe::None.name();
-        }
-        if self.retires && self.probe == ProbeKind::Counters {
-            Probe::Auto.name()
-        } else {
-            self.probe.name()
+        match self.probe {
+            _ if !self.instruments() => Probe::None.name(),
+            ProbeKind::Counters if self.retires => Probe::Auto.name(),
+            probe => probe.name(),
         }
     }
 
-    /// Is the stream recorded, and not analysed?
+    /// True if the stream is recorded, and not analysed.
     pub fn records(&self) -> bool {
         self.options.output.file.format() == FileFormat::Trace
     }
 
-    /// Does the clock drive this probe?
+    /// True if the clock drives this probe.
     pub fn samples(&self) -> bool {
         matches!(self.probe, ProbeKind::Yieldpoint | ProbeKind::Safepoint)
     }
@@ -180,8 +171,8 @@ impl Settings {
         }
     }
 
-    /// Is each thread's stack of calls followed in this JVM, from wherever the thread is when profiling
-    /// begins?
+    /// True if each thread's stack of calls is followed in this JVM, from wherever the thread is when
+    /// profiling begins.
     pub fn follows_stacks(&self) -> bool {
         let contexts = self.options.profile.contains(&ProfileKind::Contexts);
         // Bursts bring their own stacks; and a trace cannot hold activations without probes.
@@ -189,14 +180,14 @@ impl Settings {
         self.probe == ProbeKind::Events && contexts && whole && !self.ahead
     }
 
-    /// Must the agent know where instructions of rewritten methods went? It does if frames are read.
+    /// True if the agent must know the new places of instructions: if frames are read.
     pub fn reads_frames(&self) -> bool {
         let bursts = self.bursts().is_some() && !self.options.has_events_of_jvm();
         let sampled = self.options.sampling.sample.is_some();
         self.probe == ProbeKind::Safepoint || bursts || sampled || self.reads_open_paths()
     }
 
-    /// Are paths of open activations read from frames when a profile is written?
+    /// True if paths of open activations are read from frames when a profile is written.
     pub fn reads_open_paths(&self) -> bool {
         self.options.reads_open_paths() && !self.ahead
     }
@@ -208,7 +199,7 @@ impl Settings {
         charges.then_some(self.options.contexts.alloc_interval)
     }
 
-    /// How windows lie in the ring.
+    /// The layout of windows in the ring.
     pub fn strata(&self) -> Strata {
         match self.options.sampling.schedule {
             Schedule::Span { samples, .. } => Strata::of(samples),
@@ -235,48 +226,40 @@ impl Settings {
 
     /// Most ring entries that one sampling window takes.
     pub fn window(&self) -> u64 {
-        match self.probe {
-            ProbeKind::Yieldpoint => match self.options.sampling.schedule {
-                Schedule::Span { .. } => self.strata().entries(Strata::MOST) as u64,
-                schedule => schedule.last_index(u64::from(schedule.stride()) - 1) + 1,
-            },
-            ProbeKind::Counters
-            | ProbeKind::Safepoint
-            | ProbeKind::Events
-            | ProbeKind::Structural
-            | ProbeKind::Coverage => 0,
+        if self.probe != ProbeKind::Yieldpoint {
+            return 0;
+        }
+        match self.options.sampling.schedule {
+            Schedule::Span { .. } => self.strata().entries(Strata::MAX_PATH_ENDS) as u64,
+            schedule => schedule.last_index(u64::from(schedule.stride()) - 1) + 1,
         }
     }
 
     /// Time between ticks of the clock, if one is needed.
     pub fn interval(&self) -> Option<Duration> {
-        if let Burst::Timed { interval, .. } = self.options.burst
-            && self.bursts().is_some()
-        {
-            Some(interval)
-        } else if self.windows().is_some() {
-            let interval = self.options.sampling.interval;
-            Some(
-                self.options
-                    .retiring
-                    .rearm
-                    .map_or(interval, |rearm| rearm.min(interval)),
-            )
-        } else if self.retires {
-            Some(
-                self.options
-                    .retiring
-                    .rearm
-                    .map_or(CONTROLLER_TICK, |rearm| rearm.min(CONTROLLER_TICK)),
-            )
-        } else if self.samples() {
-            Some(self.options.sampling.interval)
-        } else {
-            let dump = self.options.dump_every();
-            let renumber = self.options.renumber_after().map(|after| after.min(LOOK));
-            dump.min(renumber).or(dump).or(renumber)
+        let rearm = self.options.retiring.rearm;
+        let rearmed = |most: Duration| Some(rearm.map_or(most, |rearm| rearm.min(most)));
+        match self.options.burst {
+            Burst::Timed { interval, .. } if self.bursts().is_some() => Some(interval),
+            _ if self.windows().is_some() => rearmed(self.options.sampling.interval),
+            _ if self.retires => rearmed(CONTROLLER_TICK),
+            _ if self.samples() => Some(self.options.sampling.interval),
+            _ => {
+                let dump = self.options.dump_every();
+                let renumber = self
+                    .options
+                    .renumber_after()
+                    .map(|after| after.min(RENUMBER_CHECK));
+                dump.min(renumber).or(dump).or(renumber)
+            }
         }
     }
+}
+
+/// The fingerprint of the profile that an instrumenter numbers paths by; 0 for none.
+fn guide_of(instrumenter: &Instrumenter) -> u64 {
+    let guide = instrumenter.options().guide.as_ref();
+    guide.map_or(0, |guide| guide.fingerprint())
 }
 
 /// The probe that options ask for.
@@ -292,14 +275,14 @@ pub fn probe_kind(options: &ProfileOptions) -> ProbeKind {
     }
 }
 
-/// What a former profile says about the frequencies of edges.
+/// The frequencies of edges in a former profile.
 fn guide(file: &str) -> Result<Arc<Guide>, GuideError> {
     let guide = Guide::load(file.as_ref())?;
     info!("use-profile: {file} has counts of {} methods", guide.methods());
     Ok(Arc::new(guide))
 }
 
-/// What earlier runs know. Without it all is measured, which is more than was asked for and no error.
+/// The results of earlier runs. Without them all is measured, which is more than was asked for and no error.
 fn leave(file: &str) -> Option<Arc<Leave>> {
     match Leave::load(file.as_ref()) {
         Ok(leave) => {
@@ -348,14 +331,11 @@ fn events(options: &ProfileOptions) -> Result<EventKinds, StreamError> {
 
 /// Applies the options about messages.
 pub fn apply_log_options(options: &ProfileOptions) {
-    let level = match options.output.loglevel {
-        _ if options.output.quiet => Level::Error,
-        LogLevel::Error => Level::Error,
-        LogLevel::Warn => Level::Warn,
-        LogLevel::Info => Level::Info,
-        LogLevel::Debug => Level::Debug,
-    };
-    log::set_level(level);
+    log::set_level(if options.output.quiet {
+        LogLevel::Error
+    } else {
+        options.output.loglevel
+    });
     if let Some(file) = &options.output.log
         && let Err(e) = log::set_file(file.as_ref())
     {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use trodden_instrumenter::{ClassIds, Preparation, Prepared, SkipReason};
+use trodden_instrumenter::{ClassError, ClassIds, Preparation, Prepared, SkipReason};
 use trodden_profile::Skipped;
 
-use crate::classes::registry::{Registry, Slots};
-use crate::jvm::guard::catch;
+use crate::classes::registry::{NoIds, Registry, Slots};
+use crate::jvm::{Panicked, catch};
 use crate::log::debug;
 use crate::settings::Settings;
-use crate::threads::blocks::Switches;
+use crate::threads::Switches;
 
 /// Classes that the shim itself runs, by prefix: with counters in them it would call itself without end.
 const RUN_BY_SHIM: &[&str] = &[
@@ -28,7 +28,24 @@ const RUN_BY_SHIM: &[&str] = &[
     "jdk/internal/util/Preconditions",
 ];
 
-/// The class with probes, or `None` if it stays as it is. Safe to call from many threads at once.
+/// Why a class stays unchanged.
+#[derive(Debug, thiserror::Error)]
+enum Refused {
+    /// With counters in it the shim would call itself without end.
+    #[error("run by Trodden's own probes")]
+    RunByShim,
+    /// The class cannot be instrumented.
+    #[error(transparent)]
+    Class(#[from] ClassError),
+    /// It gets no ids.
+    #[error(transparent)]
+    Ids(#[from] NoIds),
+    /// An internal error.
+    #[error(transparent)]
+    Panic(#[from] Panicked),
+}
+
+/// The class with probes, or `None` if it stays unchanged. Safe to call from many threads at once.
 ///
 /// `make_room`: for all probes of coverage below a number; false if there is none.
 pub fn instrument(
@@ -42,23 +59,19 @@ pub fn instrument(
     if name.is_some_and(|name| !settings.instrumenter.options().filter.class(name)) {
         return None;
     }
-    if let Some(name) = name.filter(|name| run_by_shim(settings, name)) {
-        registry
-            .left_alone
-            .add([whole_class(name, "run by Trodden's own probes")]);
-        return None;
-    }
-    match catch("the class file load hook", || {
-        rewrite(settings, registry, make_room, name, bytes)
-    }) {
-        Ok(Ok(result)) => result,
-        Ok(Err(reason)) | Err(reason) => {
-            let name = name.unwrap_or("(class without a name)");
-            debug!("{name} stays as it is: {reason}");
-            registry.left_alone.add([whole_class(name, &reason)]);
-            None
+    let result = match name {
+        Some(name) if run_by_shim(settings, name) => Err(Refused::RunByShim),
+        _ => {
+            let rewrite = || rewrite(settings, registry, make_room, name, bytes);
+            catch("the class file load hook", rewrite).unwrap_or_else(|panic| Err(panic.into()))
         }
-    }
+    };
+    result.unwrap_or_else(|reason| {
+        let name = name.unwrap_or("(class without a name)");
+        debug!("{name} stays as it is: {reason}");
+        registry.left_alone.add([whole_class(name, reason)]);
+        None
+    })
 }
 
 fn run_by_shim(settings: &Settings, name: &str) -> bool {
@@ -71,7 +84,7 @@ fn run_by_shim(settings: &Settings, name: &str) -> bool {
     prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Is this what `trodden instrument` puts beside the classes, and not a class of the program?
+/// True for a class that `trodden instrument` adds, which is none of the program's.
 fn is_runtime(name: &str) -> bool {
     let simple = name.rsplit('/').next().unwrap_or(name);
     let id = simple.strip_prefix("Trodden$").unwrap_or_default();
@@ -84,7 +97,7 @@ fn rewrite(
     make_room: impl Fn(u32) -> bool,
     name: Option<&str>,
     bytes: &[u8],
-) -> Result<Option<Vec<u8>>, String> {
+) -> Result<Option<Vec<u8>>, Refused> {
     let (preparation, guide) = prepare(settings, registry, name, bytes)?;
     if let Some(name) = name {
         registry.originals.keep_table(name, bytes);
@@ -102,14 +115,12 @@ fn rewrite(
         }
         Preparation::Ready(prepared) => {
             if run_by_shim(settings, &prepared.map().name) {
-                return Err("run by Trodden's own probes".to_owned());
+                return Err(Refused::RunByShim);
             }
             let ids = match (&settings.switches, prepared.coverage()) {
                 (Some(switches), _) => with_graphs(settings, registry, *switches, &prepared)?,
-                (None, Some(coverage)) => registry
-                    .ids_with_room(prepared.map(), coverage, make_room)
-                    .map_err(|e| e.to_string())?,
-                (None, None) => registry.ids(prepared.map(), guide).map_err(|e| e.to_string())?,
+                (None, Some(coverage)) => registry.ids_with_room(prepared.map(), coverage, make_room)?,
+                (None, None) => registry.ids(prepared.map(), guide)?,
             };
             registry.originals.keep(prepared.map(), bytes);
             registry.left_alone.add(prepared.skipped().iter().cloned());
@@ -128,8 +139,8 @@ fn rewrite(
     }
 }
 
-/// The class with probes in the methods that count; the registry learns where instructions went if somebody
-/// reads frames.
+/// The class with probes in the methods that count; the registry learns where instructions went if frames
+/// are read.
 fn emit(
     settings: &Settings,
     registry: &Registry,
@@ -151,16 +162,15 @@ fn prepare<'b>(
     registry: &Registry,
     name: Option<&str>,
     bytes: &'b [u8],
-) -> Result<(Preparation<'b>, u64), String> {
+) -> Result<(Preparation<'b>, u64), ClassError> {
     let (instrumenter, guide) = settings.instrumenter_of(name);
-    let preparation = instrumenter.prepare(bytes).map_err(|e| e.to_string())?;
+    let preparation = instrumenter.prepare(bytes)?;
     // Counts by other numbers can be added up as long as they are those of the same paths.
     if let Preparation::Ready(prepared) = &preparation
         && guide != 0
         && !registry.has_same_paths(prepared.map())
     {
-        let before = settings.instrumenter.prepare(bytes);
-        return Ok((before.map_err(|e| e.to_string())?, 0));
+        return Ok((settings.instrumenter.prepare(bytes)?, 0));
     }
     Ok((preparation, guide))
 }
@@ -171,14 +181,12 @@ fn with_graphs(
     registry: &Registry,
     switches: Switches,
     prepared: &Prepared,
-) -> Result<ClassIds, String> {
+) -> Result<ClassIds, NoIds> {
     let graphs = prepared.graphs();
     let slots: Vec<(u32, bool)> = (graphs.graphs().iter())
         .map(|graph| (graph.first, graph.dense))
         .collect();
-    let (ids, new) = registry
-        .ids_with(prepared.map(), Slots::Graphs(Arc::new(graphs)))
-        .map_err(|e| e.to_string())?;
+    let (ids, new) = registry.ids_with(prepared.map(), Slots::Graphs(Arc::new(graphs)))?;
     if new {
         let window = settings.options.structural.window;
         for (slot, dense) in slots {
@@ -188,12 +196,12 @@ fn with_graphs(
     Ok(ids)
 }
 
-/// A class that stays as it is.
-pub fn whole_class(name: &str, reason: &str) -> Skipped {
+/// A class that stays unchanged.
+pub fn whole_class(name: &str, reason: impl ToString) -> Skipped {
     Skipped {
         class: name.to_owned(),
         method: None,
-        reason: reason.to_owned(),
+        reason: reason.to_string(),
     }
 }
 

@@ -22,7 +22,14 @@ pub struct Method {
     pub code: Arc<Vec<MethodCode>>,
 }
 
-/// What a look at a frame's method gave.
+impl Method {
+    /// True for class initialisers.
+    pub fn initialises(&self) -> bool {
+        self.map.methods[self.position].name == "<clinit>"
+    }
+}
+
+/// The result of a look at a frame's method.
 pub enum Lookup {
     /// A method with probes.
     Found(Method),
@@ -58,7 +65,7 @@ pub fn resolve_name(
         return Lookup::NotYet;
     };
     let class_name = jvmti.class_name(class).ok().flatten();
-    jni.delete_local_class(class);
+    jni.delete_local(class.raw());
     let Some(class_name) = class_name else {
         return Lookup::NotYet;
     };
@@ -75,8 +82,7 @@ pub fn resolve_name(
 /// The method, if its class's name is enough to find it: not if different bytes were loaded under one name.
 fn find(registry: &Registry, class: &str, name: &str, descriptor: &str) -> Option<Method> {
     let entry = registry.only_class_named(class)?;
-    let is_it = |m: &trodden_profile::MethodMap| m.name == name && m.descriptor == descriptor;
-    let position = entry.map.methods.iter().position(is_it)?;
+    let position = entry.position(name, descriptor)?;
     Some(Method {
         id: entry.ids.first_method.at(position),
         position,

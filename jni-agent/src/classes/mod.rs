@@ -2,10 +2,16 @@
 
 pub mod hook;
 mod left_alone;
-pub mod lookup;
+mod lookup;
 pub mod originals;
-pub mod outputs;
-pub mod places;
-pub mod registry;
-pub mod retransform;
+mod outputs;
+mod places;
+mod registry;
+mod retransform;
 mod silenced;
+
+pub use lookup::{Lookup, Method, resolve, resolve_name};
+pub use outputs::Bases;
+pub use places::{CodePlaces, PathSlots, Places};
+pub use registry::{ClassEntry, NoIds, Registry, Slots};
+pub use retransform::{Restored, retransform};

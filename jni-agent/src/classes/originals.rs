@@ -1,4 +1,4 @@
-//! The bytes of instrumented classes as they were, what their branches decide, and their shapes.
+//! The original bytes of instrumented classes, what their branches decide, and their shapes.
 //!
 //! Conditions are recovered when a profile is written, and only for methods that ran, and shapes are made
 //! then: at class load that work would be the program's.
@@ -12,7 +12,7 @@ use trodden_instrumenter::shapes;
 use trodden_profile::{ClassMap, ClassProfile, Conditions, MethodConditions, MethodShape};
 use trodden_source::{Classes, LabelTables, recover};
 
-use crate::jvm::guard::catch;
+use crate::jvm::catch;
 use crate::locks::{lock, read, write};
 
 /// Name and SHA-256.
@@ -38,14 +38,8 @@ struct Original {
 #[derive(Default)]
 struct Found {
     map: Option<Arc<ClassMap>>,
-    /// In full of methods that ran, otherwise only [marks](MethodConditions::marks).
-    methods: BTreeMap<usize, Recovered>,
-}
-
-#[derive(Clone)]
-enum Recovered {
-    Full(MethodConditions),
-    Marks(MethodConditions),
+    /// With true in full, of methods that ran; otherwise only [marks](MethodConditions::marks).
+    methods: BTreeMap<usize, (MethodConditions, bool)>,
 }
 
 impl Originals {
@@ -78,7 +72,7 @@ impl Originals {
                 map: Some(Arc::clone(map)),
                 methods: methods
                     .into_iter()
-                    .map(|(method, of)| (method, Recovered::Full(of)))
+                    .map(|(method, of)| (method, (of, true)))
                     .collect(),
             }),
             shapes: Mutex::default(),
@@ -107,11 +101,8 @@ impl Originals {
             if let Some(bytes) = bytes {
                 self.recover_into(&mut found, bytes, &class.map, ran);
             }
-            for (&method, of) in &found.methods {
-                let of = match of {
-                    Recovered::Full(of) if ran(method) => of.clone(),
-                    Recovered::Full(of) | Recovered::Marks(of) => of.marks(),
-                };
+            for (&method, (of, _)) in &found.methods {
+                let of = if ran(method) { of.clone() } else { of.marks() };
                 if of != MethodConditions::default() {
                     all.insert((position as u32, method as u32), of);
                 }
@@ -145,8 +136,7 @@ impl Originals {
 
     fn recover_into(&self, found: &mut Found, bytes: &[u8], map: &ClassMap, ran: impl Fn(usize) -> bool) {
         let known = |method: usize| match found.methods.get(&method) {
-            Some(Recovered::Full(_)) => true,
-            Some(Recovered::Marks(_)) => !ran(method),
+            Some((_, full)) => *full || !ran(method),
             None => false,
         };
         let new: Vec<usize> = (0..map.methods.len()).filter(|&method| !known(method)).collect();
@@ -161,9 +151,9 @@ impl Originals {
         for method in new {
             let of = recovered.get_mut(method).map(std::mem::take).unwrap_or_default();
             let of = if ran(method) {
-                Recovered::Full(of)
+                (of, true)
             } else {
-                Recovered::Marks(of.marks())
+                (of.marks(), false)
             };
             found.methods.insert(method, of);
         }

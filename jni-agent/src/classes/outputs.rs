@@ -17,7 +17,7 @@ pub struct Outputs(RwLock<Inner>);
 #[derive(Default)]
 struct Inner {
     bases: FxHashMap<String, Bases>,
-    /// Returns true if there is one whose probes count no paths that an exception cuts off.
+    /// True if there is one whose probes count no paths that an exception cuts off.
     without_cut_paths: bool,
     /// Names of their classes.
     classes: FxHashSet<String>,
@@ -48,12 +48,12 @@ impl Outputs {
         read(&self.0).bases.len()
     }
 
-    /// Returns true if all of them count paths that an exception cuts off.
+    /// True if all of them count paths that an exception cuts off.
     pub fn count_cut_paths(&self) -> bool {
         !read(&self.0).without_cut_paths
     }
 
-    /// Returns true if classes of this name are among them.
+    /// True if classes of this name are among them.
     pub fn have(&self, class: &str) -> bool {
         read(&self.0).classes.contains(class)
     }

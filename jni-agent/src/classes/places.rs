@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use trodden_instrumenter::{CounterSlot, MethodCode};
-use trodden_profile::MethodMap;
 
 use crate::classes::registry::{ClassEntry, Registry, Slots};
 
@@ -45,20 +44,14 @@ pub struct PathSlots {
 }
 
 impl PathSlots {
-    /// Returns true if a slot is one of these.
+    /// True if a slot is one of these.
     pub fn contains(self, slot: u32) -> bool {
         (self.first..self.first + self.number).contains(&slot)
     }
 }
 
-/// The position of a method in its class, if that has a path map.
-fn position(entry: &ClassEntry, name: &str, descriptor: &str) -> Option<usize> {
-    let is_it = |map: &MethodMap| map.name == name && map.descriptor == descriptor;
-    entry.map.methods.iter().position(is_it)
-}
-
 impl Registry {
-    /// Returns true if a method of a class goes without its probes for the time being.
+    /// True if a method of a class is without its probes for the time being.
     fn is_silent(&self, entry: &ClassEntry, position: usize) -> bool {
         let silent = self.silenced.of(entry.ids);
         silent.is_some_and(|silent| silent.get(position).copied().unwrap_or(false))
@@ -96,7 +89,7 @@ impl CodePlaces for Registry {
         };
         let methods = &entry.map.methods;
         // A method without a path map takes no probes.
-        let Some(position) = position(&entry, name, descriptor) else {
+        let Some(position) = entry.position(name, descriptor) else {
             return Places::Same;
         };
         if let Some(length) = old_code {
@@ -111,7 +104,7 @@ impl CodePlaces for Registry {
             return Places::Same;
         }
         match entry.code {
-            // The class was left as it was.
+            // The class was left unchanged.
             Some(code) if code.is_empty() => Places::Same,
             Some(code) => Places::Moved(code, position),
             None => Places::Unknown,
@@ -120,7 +113,7 @@ impl CodePlaces for Registry {
 
     fn slots(&self, class: &str, name: &str, descriptor: &str) -> Option<PathSlots> {
         let entry = self.only_class_named(class)?;
-        let position = position(&entry, name, descriptor)?;
+        let position = entry.position(name, descriptor)?;
         if self.is_silent(&entry, position) {
             return None;
         }
@@ -140,14 +133,8 @@ impl CodePlaces for Registry {
         let offset = slot.0 - entry.ids.first_counter.0;
         (entry.map.methods.iter().zip(&layout.base)).find_map(|(map, base)| {
             let path = u64::from(offset.checked_sub((*base)?)?);
-            (path < map.num_paths()).then(|| {
-                (
-                    entry.map.name.clone(),
-                    map.name.clone(),
-                    map.descriptor.clone(),
-                    path,
-                )
-            })
+            let [class, name, descriptor] = [&entry.map.name, &map.name, &map.descriptor].map(String::clone);
+            (path < map.num_paths()).then_some((class, name, descriptor, path))
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Who is who: ids of instrumented classes and methods.
+//! Ids of instrumented classes and methods.
 //!
 //! The list of classes is what everything else follows from: which ids are given out, and two indexes. A
 //! class is added in two steps. The *plan* does all that can fail or panic and changes nothing; the *commit*
@@ -14,14 +14,16 @@ use rustc_hash::FxHashMap;
 use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
 use trodden_instrumenter::{ClassCoverage, ClassIds, CounterSlot, MethodCode, ProbeKind};
 use trodden_profile::structural::GraphLayout;
-use trodden_profile::{ClassMap, ClassProfile, CounterLayout, MethodConditions, Profile, facts, same_paths};
+use trodden_profile::{
+    ClassMap, ClassProfile, CounterLayout, MethodConditions, MethodMap, Profile, facts, same_paths,
+};
 
 use crate::classes::left_alone::LeftAlone;
 use crate::classes::originals::Originals;
 use crate::classes::outputs::{Bases, Outputs};
 use crate::classes::silenced::Silenced;
 use crate::locks::{lock, read, write};
-use crate::threads::blocks::{ThreadBlock, ThreadBlocks};
+use crate::threads::{ThreadBlock, ThreadBlocks};
 
 /// One registered class.
 #[derive(Clone)]
@@ -33,8 +35,16 @@ pub struct ClassEntry {
     /// The use of its counter slots.
     pub slots: Slots,
     /// Where its methods keep the path register and where their instructions went (parallel to the map's
-    /// methods); kept only if frames are read. Empty: the class is as it was.
+    /// methods); kept only if frames are read. Empty: the class is unchanged.
     pub code: Option<Arc<Vec<MethodCode>>>,
+}
+
+impl ClassEntry {
+    /// The position of a method, if it has a path map.
+    pub fn position(&self, name: &str, descriptor: &str) -> Option<usize> {
+        let is_it = |map: &MethodMap| map.name == name && map.descriptor == descriptor;
+        self.map.methods.iter().position(is_it)
+    }
 }
 
 /// The use of a class's counter slots: probes are of one kind.
@@ -64,11 +74,11 @@ impl Slots {
     }
 }
 
-/// What distinguishes classes: configuration, bytes, name, and which profile of this run it is numbered by
+/// The key of a class: configuration, bytes, name, and which profile of this run it is numbered by
 /// (0: none).
 type Key = (usize, [u8; 32], String, u64);
 
-/// All classes ever instrumented in this JVM. Classes are known by name and bytes: whatever loads the same
+/// All classes ever instrumented in this JVM. Classes are known by name and bytes: code that loads the same
 /// bytes again gets the same ids, so loading and unloading in a loop costs nothing.
 #[derive(Default)]
 pub struct Registry {
@@ -97,9 +107,9 @@ struct Inner {
     /// Indexes into `classes`.
     by_key: FxHashMap<Key, usize>,
     by_name: FxHashMap<String, Vec<usize>>,
-    /// One behind the last slot that threads have; by default that of the largest blocks.
+    /// One past the last slot that threads have; by default that of the largest blocks.
     slots: Option<u32>,
-    /// A commit is under way, or one panicked: there were so many classes before it.
+    /// A commit is in progress, or one panicked: the number of classes before it.
     commits: Option<usize>,
 }
 
@@ -113,7 +123,7 @@ struct Plan {
     slots: u32,
 }
 
-/// Why a class gets no ids: it stays as it is.
+/// Why a class gets no ids: it stays unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoIds {
     /// All are given out.
@@ -155,7 +165,7 @@ fn after(entry: &ClassEntry) -> Option<ClassIds> {
     let methods = u32::try_from(entry.map.methods.len()).ok()?;
     let method = entry.ids.first_method.0.checked_add(methods)?;
     let counter = entry.ids.first_counter.0.checked_add(entry.slots.number())?;
-    (method <= Plan::METHODS && counter <= ThreadBlocks::MOST_SLOTS).then_some(ClassIds::new(counter, method))
+    (method <= Plan::METHODS && counter <= ThreadBlocks::MAX_SLOTS).then_some(ClassIds::new(counter, method))
 }
 
 impl Inner {
@@ -173,7 +183,7 @@ impl Inner {
             None => Ok(Plan {
                 classes: Vec::new(),
                 next: self.next(),
-                slots: self.slots.unwrap_or(ThreadBlocks::MOST_SLOTS),
+                slots: self.slots.unwrap_or(ThreadBlocks::MAX_SLOTS),
             }),
         }
     }
@@ -249,7 +259,7 @@ impl Registry {
         changed
     }
 
-    /// Is there no other configuration, whose probes may still be in what runs?
+    /// True if no other configuration's probes can be in the code that runs.
     pub fn has_one_configuration(&self) -> bool {
         self.read().configurations.len() <= 1
     }
@@ -263,8 +273,8 @@ impl Registry {
         Ok(self.register(map, Slots::paths, guide)?.0)
     }
 
-    /// Do a class's methods have the paths that they had before it was numbered by a profile of this run?
-    /// True if it is new.
+    /// True if a class's methods have the paths that they had before it was numbered by a profile of this
+    /// run, or if it is new.
     pub fn has_same_paths(&self, map: &ClassMap) -> bool {
         let inner = self.read();
         let key = (inner.current, map.sha256, map.name.clone(), 0);
@@ -422,7 +432,7 @@ impl Registry {
         found.next().is_none().then(|| first.clone())
     }
 
-    /// Has the current configuration a class of this name?
+    /// True if the current configuration has a class of this name.
     pub fn has_class_named(&self, name: &str) -> bool {
         self.read().current_named(name).next().is_some()
     }
@@ -491,7 +501,7 @@ mod tests {
     use trodden_profile::Skipped;
 
     use super::*;
-    use crate::jvm::guard::catch;
+    use crate::jvm::{Panicked, catch};
 
     thread_local! {
         /// Checkpoints that this thread passes before one panics.
@@ -510,7 +520,7 @@ mod tests {
         let result = catch("a test", action);
         PANIC_AFTER.set(None);
         assert!(
-            result.is_ok() || result == Err("on purpose".to_owned()),
+            result.is_ok() || result == Err(Panicked("on purpose".to_owned())),
             "{result:?}"
         );
         result.is_err()
@@ -612,11 +622,11 @@ mod tests {
         let plan = |counters, methods| Plan {
             classes: Vec::new(),
             next: ClassIds::new(counters, methods),
-            slots: ThreadBlocks::MOST_SLOTS,
+            slots: ThreadBlocks::MAX_SLOTS,
         };
         let key = (0, [1; 32], "a/B".to_owned(), 0);
         for mut last in [
-            plan(ThreadBlocks::MOST_SLOTS, 0),
+            plan(ThreadBlocks::MAX_SLOTS, 0),
             plan(0, Plan::METHODS),
             plan(u32::MAX, u32::MAX),
         ] {

@@ -11,41 +11,37 @@ use crate::log::{debug, warning};
 /// Classes per call. More would stop the program for longer at a time.
 const BATCH: usize = 128;
 
-/// What became of the classes.
+/// The outcome for the classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
     /// Sent through the hook.
     pub classes: usize,
     /// Refused by the JVM.
     pub failed: usize,
+    /// Calls with several classes.
+    pub calls: u64,
+    /// Their time.
+    pub took: Duration,
+    /// The longest of these.
+    pub longest: Duration,
 }
 
-/// Retransforms all loaded classes whose name is wanted. `took` gets each call's duration.
+/// Retransforms all loaded classes whose name is wanted.
 pub fn retransform(
     jvmti: Jvmti,
     jni: Jni<'_>,
     registry: &Registry,
     wanted: impl Fn(&str) -> bool,
-    took: impl FnMut(Duration),
 ) -> Restored {
-    let in_frame = || -> Result<Restored, JvmError> {
-        jni.push_frame(1024)?;
-        let result = all(jvmti, registry, wanted, took);
-        jni.pop_frame();
-        result
-    };
-    in_frame().unwrap_or_else(|e| {
+    let frame = jni.frame(1024);
+    let result = frame.and_then(|_frame| all(jvmti, registry, wanted));
+    result.unwrap_or_else(|e| {
         warning!("classes that are already loaded stay as they are: {e}");
         Restored::default()
     })
 }
 
-fn all(
-    jvmti: Jvmti,
-    registry: &Registry,
-    wanted: impl Fn(&str) -> bool,
-    mut took: impl FnMut(Duration),
-) -> Result<Restored, JvmError> {
+fn all(jvmti: Jvmti, registry: &Registry, wanted: impl Fn(&str) -> bool) -> Result<Restored, JvmError> {
     let mut classes = Vec::new();
     for class in jvmti.loaded_classes()? {
         // A class may be unloading or broken: one without a name is no candidate.
@@ -61,7 +57,10 @@ fn all(
         let refs: Vec<ClassRef> = batch.iter().map(|(class, _)| *class).collect();
         let begin = Instant::now();
         let done = jvmti.retransform(&refs);
-        took(begin.elapsed());
+        let took = begin.elapsed();
+        result.calls += 1;
+        result.took += took;
+        result.longest = result.longest.max(took);
         if done.is_ok() {
             result.classes += batch.len();
             continue;
@@ -74,7 +73,7 @@ fn all(
                     debug!("{name}: {e}");
                     registry
                         .left_alone
-                        .add([whole_class(name, &format!("loaded before profiling, and: {e}"))]);
+                        .add([whole_class(name, format!("loaded before profiling, and: {e}"))]);
                     result.failed += 1;
                 }
             }

@@ -38,7 +38,7 @@ impl Silenced {
         read(&self.inner).methods.get(&ids.first_method).cloned()
     }
 
-    /// Returns true if a class of this name ever lost probes.
+    /// True if a class of this name ever lost probes.
     pub fn had(&self, name: &str) -> bool {
         read(&self.inner).names.contains(name)
     }

@@ -2,7 +2,7 @@
 
 use trodden_instrumenter::MethodId;
 
-use super::account::SLOW;
+use super::budget::SLOW;
 
 /// Seconds of processor time that a retransformation costs at least until all is compiled again that it threw
 /// away, whatever it holds; each class in it costs [`SLOW`] more. On Xalan 66 classes cost 7.5 s at once, and
@@ -16,9 +16,9 @@ pub struct HotMethod {
     pub position: usize,
     /// Path ends per second.
     pub rate: f64,
-    /// Is its profile known well enough?
+    /// True if its profile is known well enough.
     pub known: bool,
-    /// Was it waited for long enough, or is there no time left in the budget?
+    /// True if it was waited for long enough, or no time is left in the budget.
     pub overdue: bool,
 }
 
@@ -33,25 +33,25 @@ pub struct Candidate {
     pub counted: u64,
     /// Its hot ones.
     pub hot: Vec<HotMethod>,
-    /// Must it stay as it is, because activations of its methods run on for long?
+    /// True if it must stay unchanged, because activations of its methods run on for long.
     pub blocked: bool,
 }
 
 impl Candidate {
     /// Share of a class's path ends that must be known before it goes silent.
-    const MOST: f64 = 0.9;
+    const MIN_KNOWN_SHARE: f64 = 0.9;
 
-    /// Is enough of it known, or waited for? Methods of a class go silent together, as each time costs the
-    /// same.
+    /// True if enough of it is known, or was waited for. Methods of a class go silent together, as each time
+    /// costs the same.
     pub fn is_ready(&self) -> bool {
         let hot: f64 = self.hot.iter().map(|method| method.rate).sum();
         let done = self.hot.iter().filter(|method| method.known || method.overdue);
         let done: f64 = done.map(|method| method.rate).sum();
-        !self.blocked && hot > 0.0 && done >= Self::MOST * hot
+        !self.blocked && hot > 0.0 && done >= Self::MIN_KNOWN_SHARE * hot
     }
 }
 
-/// Has counting these classes cost as much, at so many seconds per path end, as taking their probes out will?
+/// True if counting these classes has cost as much, at a price per path end, as taking their probes out will.
 /// How long the program goes on is not known. Waiting that long costs at most twice of what would have been
 /// best (as with skis: rent them until that has cost what they cost to buy).
 ///
@@ -67,14 +67,14 @@ pub fn have_paid<'c>(classes: impl IntoIterator<Item = &'c Candidate>, price: f6
     paid >= self::price(number).max(compiled)
 }
 
-/// Seconds of processor time that a change of so many classes costs at least.
+/// Seconds of processor time that a change of a number of classes costs at least.
 pub fn price(classes: usize) -> f64 {
     CALL + classes as f64 * SLOW
 }
 
-/// The classes that cost something, dearest first. Left out are those that together end no more than `tail`
-/// paths a second: they are counted to the end of the run.
-pub fn dear(mut candidates: Vec<Candidate>, tail: f64) -> Vec<Candidate> {
+/// The classes that cost something, most expensive first. Left out are those that together end no more than
+/// `tail` paths a second: they are counted to the end of the run.
+pub fn expensive(mut candidates: Vec<Candidate>, tail: f64) -> Vec<Candidate> {
     candidates.sort_by(|a, b| {
         a.rate
             .total_cmp(&b.rate)
@@ -114,16 +114,16 @@ mod tests {
     #[test]
     fn the_cheap_ones_stay() {
         let classes = [5.0, 1.0, 100.0, 2.0, 40.0].map(|rate| class(rate as u32, &[(rate, true, false)]));
-        let dear = |tail| -> Vec<u32> {
-            super::dear(classes.to_vec(), tail)
+        let expensive = |tail| -> Vec<u32> {
+            super::expensive(classes.to_vec(), tail)
                 .iter()
                 .map(|c| c.first_method.0)
                 .collect()
         };
-        assert_eq!(dear(0.0), [100, 40, 5, 2, 1]);
-        assert_eq!(dear(8.0), [100, 40]);
-        assert_eq!(dear(7.9), [100, 40, 5]);
-        assert_eq!(dear(1e9), [0; 0]);
+        assert_eq!(expensive(0.0), [100, 40, 5, 2, 1]);
+        assert_eq!(expensive(8.0), [100, 40]);
+        assert_eq!(expensive(7.9), [100, 40, 5]);
+        assert_eq!(expensive(1e9), [0; 0]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! From what was counted to the whole run: what a dump does with the ledger.
+//! From what was counted to the whole run: what a dump does with the history.
 
 use std::time::Duration;
 
@@ -6,20 +6,20 @@ use trodden_instrumenter::MethodId;
 use trodden_profile::structural::{GraphCounts, Structural};
 use trodden_profile::{Observation, Profile, facts};
 
-use super::ledger::Ledger;
+use super::history::ProbeHistory;
 
-/// Adds to a profile's counts what the ledger says is missing, says for each such method how much of it was
-/// counted, and puts the sums of the ledger into the facts. `first_methods`: of each class, the number of its
-/// first method.
-pub fn complete(profile: &mut Profile, first_methods: &[MethodId], ledger: &Ledger) {
+/// Adds to a profile's counts what the history says is missing, says for each such method how much of it was
+/// counted, and puts the sums of the history into the facts. `first_methods`: of each class, the number of
+/// its first method.
+pub fn complete(profile: &mut Profile, first_methods: &[MethodId], history: &ProbeHistory) {
     let seconds = profile.run.seconds;
     for (index, (class, &first)) in profile.classes.iter_mut().zip(first_methods).enumerate() {
         for (method, counts) in class.counts.iter_mut().enumerate() {
             let key = (index as u32, method as u32);
-            if ledger.is_steady(first.at(method)) {
+            if history.is_steady(first.at(method)) {
                 profile.steady.insert(key);
             }
-            let Some(estimate) = ledger.estimate(first.at(method), seconds) else {
+            let Some(estimate) = history.estimate(first.at(method), seconds) else {
                 continue;
             };
             profile.observations.push(Observation {
@@ -41,9 +41,9 @@ pub fn complete(profile: &mut Profile, first_methods: &[MethodId], ledger: &Ledg
             }
         }
     }
-    profile.run.exact &= ledger.is_exact();
-    let totals = ledger.totals();
-    let (silent, ever) = ledger.sizes();
+    profile.run.exact &= history.is_exact();
+    let totals = history.totals;
+    let (silent, ever) = history.sizes();
     let facts = &mut profile.run.facts;
     facts.set(facts::RETRANSFORMATIONS, totals.retransformations);
     facts.set(facts::CLASSES_RETIRED, totals.retired);

@@ -1,4 +1,4 @@
-//! What the counters say at one moment.
+//! The counts at one moment.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -6,38 +6,32 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use trodden_instrumenter::{CounterSlot, MethodId};
+use trodden_instrumenter::MethodId;
 use trodden_numbering::StartKind;
 use trodden_profile::MethodMap;
 
-use crate::classes::registry::{ClassEntry, Slots};
+use crate::classes::{ClassEntry, Slots};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;
 use crate::sampling::PathCounts;
 use crate::structural::Windows;
-use crate::threads::shim::Shim;
+use crate::threads::{Hashed, Shim};
 
-/// All counts at one moment. Resets of the profile do not change exact ones; estimates begin anew.
+/// All counts at one moment. Resets of the profile do not change exact ones; estimates begin again.
 pub struct Snapshot {
     /// When.
     pub at: Instant,
-    counts: Counts,
+    /// Every path end, summed over threads.
+    dense: Vec<u64>,
+    hashed: BTreeMap<Hashed, u64>,
+    /// In place of these where structure graphs are counted.
+    windows: Option<Estimates>,
 }
 
-enum Counts {
-    /// Every path end, summed over threads.
-    Exact {
-        dense: Vec<u64>,
-        hashed: BTreeMap<(MethodId, u32), u64>,
-    },
-    /// Of structure graphs, by method; a path's number is its [`key`](crate::structural::key). And which
-    /// methods' windows are full.
-    Windows {
-        counts: FxHashMap<MethodId, PathCounts>,
-        full: FxHashSet<MethodId>,
-    },
-}
+/// Counts of structure graphs, by method; a path's number is its [`key`](crate::structural::key). And the
+/// methods whose windows are full.
+type Estimates = (FxHashMap<MethodId, PathCounts>, FxHashSet<MethodId>);
 
 /// Path ends of a method that began where it was entered, and all others, among those of counts of Ball-Larus
 /// paths.
@@ -63,29 +57,25 @@ impl Snapshot {
     pub fn empty(at: Instant) -> Self {
         Snapshot {
             at,
-            counts: Counts::Exact {
-                dense: Vec::new(),
-                hashed: BTreeMap::new(),
-            },
+            dense: Vec::new(),
+            hashed: BTreeMap::new(),
+            windows: None,
         }
     }
 
     /// Now. Threads go on counting meanwhile, so counts of different methods may be some microseconds apart.
     pub fn take(host: &Host, shim: &Shim, jni: Jni<'_>) -> Result<Self, JvmError> {
         let at = Instant::now();
-        let last = host.registry.counters();
-        let dense = host.blocks.sums(CounterSlot(0)..last);
-        let hashed = shim.hashed_counts(jni)?;
-        let positive =
-            |(method, path, count): (u32, u32, i64)| ((MethodId(method), path), count.max(0) as u64);
-        let hashed = hashed.into_iter().map(positive).collect();
+        let dense = host.counters();
+        let hashed = shim.hashed_counts(jni)?.into_iter();
         Ok(Snapshot {
-            at,
-            counts: Counts::Exact { dense, hashed },
+            dense,
+            hashed: hashed.map(|(path, count)| (path, count.max(0) as u64)).collect(),
+            ..Snapshot::empty(at)
         })
     }
 
-    /// Now, of structure graphs, with windows of so many paths.
+    /// Now, of structure graphs, with windows of this many paths.
     pub fn of_windows(
         host: &Host,
         windows: &Mutex<Windows>,
@@ -94,89 +84,57 @@ impl Snapshot {
         jni: Jni<'_>,
     ) -> Result<Self, JvmError> {
         let at = Instant::now();
-        let (counts, full) = lock(windows).snapshot(host, Some(window), shim, jni)?;
         Ok(Snapshot {
-            at,
-            counts: Counts::Windows { counts, full },
+            windows: Some(lock(windows).snapshot(host, Some(window), shim, jni)?),
+            ..Snapshot::empty(at)
         })
     }
 
-    /// Are the windows of a method full? `None` where there are none.
+    /// True if the windows of a method are full. `None` where there are none.
     pub fn is_full(&self, method: MethodId) -> Option<bool> {
-        match &self.counts {
-            Counts::Exact { .. } => None,
-            Counts::Windows { full, .. } => Some(full.contains(&method)),
-        }
+        self.windows.as_ref().map(|(_, full)| full.contains(&method))
     }
 
     /// Path ends of a method that began where it was entered, and all others, among those of some counts.
     pub fn entered(&self, map: &MethodMap, counts: &PathCounts) -> (u64, u64) {
-        match self.counts {
-            Counts::Exact { .. } => entered(map, counts),
+        match self.windows {
+            None => entered(map, counts),
             // One path of the outline per activation.
-            Counts::Windows { .. } => split(counts, |path| path >> 32 == 0),
+            Some(_) => split(counts, |path| path >> 32 == 0),
         }
-    }
-
-    fn of_windows_of(&self, class: &ClassEntry, method: usize) -> Option<&PathCounts> {
-        match &self.counts {
-            Counts::Windows { counts, .. } => counts.get(&class.ids.first_method.at(method)),
-            Counts::Exact { .. } => None,
-        }
-    }
-
-    fn slots(&self, class: &ClassEntry, method: usize) -> Option<&[u64]> {
-        let Counts::Exact { dense, .. } = &self.counts else {
-            return None;
-        };
-        let Slots::Paths(layout) = &class.slots else {
-            return None;
-        };
-        let base = layout.base[method]?;
-        let first = class.ids.first_counter.plus(base).index();
-        let paths = class.map.methods[method].num_paths() as usize;
-        // Registered after the counters were read: nothing was counted yet.
-        Some(dense.get(first..first + paths).unwrap_or_default())
     }
 
     /// Path ends of a method.
     pub fn total(&self, class: &ClassEntry, method: usize) -> u64 {
-        if let Some(counts) = self.of_windows_of(class, method) {
-            return counts.values().sum();
-        }
-        match self.slots(class, method) {
-            Some(slots) => slots.iter().sum(),
-            None => self.of_hashed(class, method).map(|(_, count)| count).sum(),
-        }
+        self.counts(class, method).map(|(_, count)| count).sum()
     }
 
     /// Counts of a method's paths that were taken.
     pub fn paths(&self, class: &ClassEntry, method: usize) -> PathCounts {
-        if let Some(counts) = self.of_windows_of(class, method) {
-            return counts.clone();
-        }
-        match self.slots(class, method) {
-            Some(slots) => (0..)
-                .zip(slots.iter().copied())
-                .filter(|&(_, count)| count > 0)
-                .collect(),
-            None => self
-                .of_hashed(class, method)
-                .filter(|&(_, count)| count > 0)
-                .collect(),
-        }
+        self.counts(class, method)
+            .filter(|&(_, count)| count > 0)
+            .collect()
     }
 
-    fn of_hashed(&self, class: &ClassEntry, method: usize) -> impl Iterator<Item = (u64, u64)> {
-        let hashed = match &self.counts {
-            Counts::Exact { hashed, .. } => Some(hashed),
-            Counts::Windows { .. } => None,
-        };
+    fn counts(&self, class: &ClassEntry, method: usize) -> Box<dyn Iterator<Item = (u64, u64)> + '_> {
         let id = class.ids.first_method.at(method);
+        if let Some((counts, _)) = &self.windows {
+            let counts = counts.get(&id).into_iter().flatten();
+            return Box::new(counts.map(|(&path, &count)| (path, count)));
+        }
         let paths = class.map.methods[method].num_paths();
-        let range = hashed.map(|hashed| hashed.range((id, 0)..=(id, u32::MAX)));
-        let entry = |(&(_, path), &count): (&(MethodId, u32), &u64)| (u64::from(path), count);
-        let all = range.into_iter().flatten().map(entry);
-        all.filter(move |&(path, _)| path < paths)
+        let base = match &class.slots {
+            Slots::Paths(layout) => layout.base[method],
+            Slots::Graphs(_) | Slots::Coverage(_) => None,
+        };
+        if let Some(base) = base {
+            let first = class.ids.first_counter.plus(base).index();
+            // Registered after the counters were read: nothing was counted yet.
+            let slots = self.dense.get(first..first + paths as usize).unwrap_or_default();
+            return Box::new((0..).zip(slots.iter().copied()));
+        }
+        let hashed = self.hashed.range((id, 0)..=(id, u32::MAX));
+        let hashed = hashed.map(|(&(_, path), &count)| (u64::from(path), count));
+        Box::new(hashed.filter(move |&(path, _)| path < paths))
     }
 }

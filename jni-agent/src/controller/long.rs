@@ -8,13 +8,13 @@
 
 /// Part of a program's processor time that changes of code may take.
 pub const SHARE: f64 = 0.02;
-/// What a change is thought to cost at least, in seconds of processor time: the dearest one seen on programs
+/// The assumed minimum cost of a change, in seconds of processor time: the most expensive one on programs
 /// that were warm.
-const DEAREST: f64 = 20.0;
+const MIN_COST: f64 = 20.0;
 
-/// Is one change more allowed to a program that has taken `busy` seconds of processor time? `before`: changes
-/// so far, and the seconds that they cost as far as it can be seen. `next`: what is known of the next one's
-/// price, and how many changes it makes necessary (probes that are put back come out again).
+/// True if one change more is allowed to a program that has taken `busy` seconds of processor time. `before`:
+/// changes so far, and the seconds that they cost as far as it can be seen. `next`: what is known of the next
+/// one's price, and how many changes it makes necessary (probes that are put back come out again).
 pub fn allows(busy: f64, before: (u32, f64), next: (f64, u32)) -> bool {
     let (changes, spent) = before;
     let (price, more) = next;
@@ -22,8 +22,8 @@ pub fn allows(busy: f64, before: (u32, f64), next: (f64, u32)) -> bool {
         0 => 0.0,
         changes => spent / f64::from(changes),
     };
-    let price = price.max(mean).max(DEAREST);
-    let before = spent.max(f64::from(changes) * DEAREST);
+    let price = price.max(mean).max(MIN_COST);
+    let before = spent.max(f64::from(changes) * MIN_COST);
     before + f64::from(more) * price <= SHARE * busy
 }
 

@@ -2,33 +2,33 @@
 //! them back for a look.
 //!
 //! *In*: the counters of all threads, or what windows of structure graphs counted, at intervals. *Out*:
-//! classes sent through the hook again, in batches, with probes in other methods than before; a [`Ledger`] of
-//! when which method was counted, from which a dump estimates the whole run. After Yasue, Suganuma, Komatsu
-//! and Nakatani, *Structural Path Profiling* ("SPP"), figure 5 (the profile controller). With `probe=auto`
-//! for Ball-Larus paths: there a loop is profiled for a fixed number of paths, here a method until its shares
-//! are known.
+//! classes sent through the hook again, in batches, with probes in other methods than before; a
+//! [`ProbeHistory`] of when which method was counted, from which a dump estimates the whole run. After Yasue,
+//! Suganuma, Komatsu and Nakatani, *Structural Path Profiling* ("SPP"), figure 5 (the profile controller).
+//! With `probe=auto` for Ball-Larus paths: there a loop is profiled for a fixed number of paths, here a
+//! method until its shares are known.
 //!
 //! | module | work |
 //! | --- | --- |
 //! | `counts` | what the counters say at one moment |
 //! | `watch` | is a method's path profile known well enough? |
 //! | `choose` | which classes to take probes out of, which to give them back |
-//! | `account` | what profiling has cost so far, against the budget |
-//! | `floor` | how often code may be changed at most, whatever the options ask for |
+//! | `budget` | what profiling has cost so far, against the budget |
+//! | `limiter` | how often code may be changed at most, whatever the options ask for |
 //! | `long` | how long a program has to run before its code is changed, where the options ask for nothing |
-//! | `complete` | what a dump makes of the ledger |
+//! | `complete` | what a dump makes of the history |
 //! | `renumber` | other numbers for hot classes, by what was counted so far; the one part that takes no probe out |
-//! | `ledger` | when which method was counted, and what it did meanwhile; estimates |
+//! | `history` | when which method was counted, and what it did meanwhile; estimates |
 //!
 //! The same thread looks, decides and retransforms; the program's threads only count. All limits are
 //! constants here and in `watch`; `docs/auto.md` says what they mean and what they rest on.
 
-mod account;
+mod budget;
 mod choose;
 mod complete;
 mod counts;
-mod floor;
-mod ledger;
+mod history;
+mod limiter;
 mod long;
 mod renumber;
 mod watch;
@@ -37,47 +37,47 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use rustc_hash::FxHashMap;
-use trodden_instrumenter::MethodId;
+use rustc_hash::{FxHashMap, FxHashSet};
+use trodden_instrumenter::{ClassIds, MethodId};
 use trodden_profile::options::format_duration;
 
-use crate::classes::registry::ClassEntry;
-use crate::classes::retransform::retransform;
+use crate::classes::{ClassEntry, retransform};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;
 use crate::log::{debug, info, warning};
-use crate::sampling::clock::processor_seconds;
+use crate::sampling::processor_seconds;
 use crate::settings::Settings;
 use crate::structural::Windows;
+use crate::threads::Shim;
 
-use account::{Account, Price};
+use budget::{OverheadBudget, Price};
 use choose::{Candidate, HotMethod};
 pub use complete::complete;
 use counts::Snapshot;
-use floor::Floor;
-pub use ledger::Ledger;
-use ledger::Reason;
+pub use history::ProbeHistory;
+use history::Reason;
+use limiter::ChangeLimiter;
 pub use renumber::Renumber;
-use watch::{Verdict, Watch};
+use watch::Watch;
 
-/// Time between looks at the counters, and between looks where nothing has been dear for a while.
-const LOOK: Duration = Duration::from_millis(500);
-const LAZY_LOOK: Duration = Duration::from_secs(4);
+/// Time between looks at the counters, and between looks where nothing has been expensive for a while.
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+const MAX_LOOK_INTERVAL: Duration = Duration::from_secs(4);
 /// Looking may take this part of the time, unless looks are then this far apart.
 const LOOKING: u32 = 200;
-const SELDOM: Duration = Duration::from_secs(5);
+const MAX_LOOK_DELAY: Duration = Duration::from_secs(5);
 /// Methods with fewer path ends per second cost nothing worth a retransformation.
-const FLOOR: f64 = 5_000.0;
+const MIN_RATE: f64 = 5_000.0;
 /// Longest time that a method is waited for whose shares keep moving.
 const PATIENCE: Duration = Duration::from_secs(6);
 /// Path ends without which a method never goes silent.
-const LEAST: u64 = 1_000;
+const MIN_PATH_ENDS: u64 = 1_000;
 /// How long ready classes wait for others, so that one retransformation does for all: twice as long each
 /// time, unless they are nearly all that counting costs. Compiled code that has methods of many classes
 /// inlined is thrown away each time that one of them changes.
 const GATHER: Duration = Duration::from_secs(5);
-const LONGEST_GATHER: Duration = Duration::from_secs(160);
+const MAX_GATHER: Duration = Duration::from_secs(160);
 /// Share of what counting costs that is nearly all.
 const NEARLY_ALL: f64 = 0.9;
 /// Shortest time with probes: what a program does once, at its start, is over by then; and when a class gets
@@ -85,11 +85,11 @@ const NEARLY_ALL: f64 = 0.9;
 const REARMED: Duration = Duration::from_millis(1_500);
 /// Time until a class gets its probes back the first time, and the longest time.
 const FIRST_PAUSE: Duration = Duration::from_secs(20);
-const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+const MAX_PAUSE: Duration = Duration::from_secs(600);
 /// Most classes that get their probes back at once.
 const AT_ONCE: usize = 8;
 
-/// What the controller knows of a class that has, or had, hot methods.
+/// A class that has, or had, hot methods.
 struct ClassState {
     name: String,
     silent: Vec<bool>,
@@ -110,14 +110,14 @@ pub struct Controller {
     host: &'static Host,
     /// Structure graphs, and the paths of their windows, if these are profiled.
     windows: Option<(Arc<Mutex<Windows>>, NonZeroU32)>,
-    ledger: Arc<Mutex<Ledger>>,
+    history: Arc<Mutex<ProbeHistory>>,
     allowance: f64,
     /// A fixed time between taking probes out and putting them back.
     rearm: Option<Duration>,
-    /// Is code changed only in programs that run for long? So it is where nobody asks for changes.
+    /// True if code is changed only in programs that run for long: where no option asks for changes.
     only_long: bool,
-    account: Account,
-    floor: Floor,
+    budget: OverheadBudget,
+    limiter: ChangeLimiter,
     last: Snapshot,
     next_look: Instant,
     between: Duration,
@@ -133,7 +133,7 @@ impl Controller {
     pub fn new(
         host: &'static Host,
         windows: Option<(Arc<Mutex<Windows>>, NonZeroU32)>,
-        ledger: Arc<Mutex<Ledger>>,
+        history: Arc<Mutex<ProbeHistory>>,
         settings: &Settings,
     ) -> Self {
         let now = Instant::now();
@@ -143,46 +143,43 @@ impl Controller {
             host,
             only_long: windows.is_none() && rearm.is_none() && settings.options.retiring.share.is_none(),
             windows,
-            ledger,
+            history,
             allowance,
             rearm,
-            account: Account::new(allowance, price, now),
-            floor: Floor::new(now),
+            budget: OverheadBudget::new(allowance, price, now),
+            limiter: ChangeLimiter::new(now),
             last: Snapshot::empty(now),
-            next_look: now + rearm.unwrap_or(LOOK).min(LOOK),
-            between: LOOK,
+            next_look: now + rearm.unwrap_or(LOOK_INTERVAL).min(LOOK_INTERVAL),
+            between: LOOK_INTERVAL,
             gather: GATHER,
             classes: FxHashMap::default(),
             watches: FxHashMap::default(),
         }
     }
 
-    /// What the clock calls.
-    pub fn look_if_due(&mut self, jni: Jni<'_>) -> Result<(), JvmError> {
+    /// The work of the clock's thread.
+    pub fn look_if_due(&mut self, shim: &Shim, jni: Jni<'_>) -> Result<(), JvmError> {
         if Instant::now() < self.next_look {
             return Ok(());
         }
-        let Some(shim) = self.host.shim_if_defined() else {
-            return Ok(());
-        };
         let begin = Instant::now();
         let now = match &self.windows {
             Some((windows, window)) => Snapshot::of_windows(self.host, windows, *window, shim, jni)?,
             None => Snapshot::take(self.host, shim, jni)?,
         };
         let candidates = self.look(&now);
-        let tail = self.allowance / 4.0 / self.account.price();
-        let dear = choose::dear(candidates, tail);
-        let busy = !dear.is_empty();
-        let looking = (begin.elapsed() * LOOKING).min(SELDOM);
-        self.take_out(jni, &now, dear)?;
+        let tail = self.allowance / 4.0 / self.budget.price();
+        let expensive = choose::expensive(candidates, tail);
+        let busy = !expensive.is_empty();
+        let looking = (begin.elapsed() * LOOKING).min(MAX_LOOK_DELAY);
+        self.take_out(jni, &now, expensive)?;
         self.put_back(jni, &now)?;
-        self.account.look(lock(&self.ledger).totals_mut());
+        self.budget.look(&mut lock(&self.history).totals);
         self.last = now;
         self.between = if busy {
-            LOOK
+            LOOK_INTERVAL
         } else {
-            (self.between + self.between / 4).min(LAZY_LOOK)
+            (self.between + self.between / 4).min(MAX_LOOK_INTERVAL)
         };
         self.next_look = match self.rearm {
             Some(fixed) => begin + self.between.min(fixed),
@@ -199,7 +196,7 @@ impl Controller {
     /// Judges every method that is hot at the moment.
     fn look(&mut self, now: &Snapshot) -> Vec<Candidate> {
         let seconds = (now.at - self.last.at).as_secs_f64().max(1e-6);
-        let overdrawn = self.account.overdrawn(now.at);
+        let overdrawn = self.budget.overdrawn(now.at);
         let mut candidates = Vec::new();
         let mut path_ends = 0;
         for class in self.host.registry.classes() {
@@ -226,7 +223,7 @@ impl Controller {
                 }
                 let rate = ended as f64 / seconds;
                 candidate.rate += rate;
-                if rate < FLOOR {
+                if rate < MIN_RATE {
                     cooled.push((id, position));
                     continue;
                 }
@@ -235,22 +232,19 @@ impl Controller {
                     .watches
                     .entry(id)
                     .or_insert_with(|| Watch::begin(self.last.at, self.last.paths(&class, position)));
-                let verdict = match (watch.judge(now.at, &counts), now.is_full(id)) {
-                    (verdict, None) => verdict,
-                    (_, Some(true)) => Verdict::Known,
-                    (_, Some(false)) => Verdict::Unknown,
-                };
+                let judged = watch.judge(now.at, &counts);
+                let known = now.is_full(id).unwrap_or(judged);
                 candidate.blocked |= watch.long_activations(map, now, &counts);
-                let time = now.at - watch.since();
+                let time = now.at - watch.begin;
                 let late = overdrawn || self.rearm.is_some() || time >= PATIENCE;
-                let enough = watch.path_ends() >= LEAST && time >= self.least_time();
+                let enough = watch.total >= MIN_PATH_ENDS && time >= self.least_time();
                 if self.windows.is_none() {
-                    lock(&self.ledger).steady(id, verdict == Verdict::Known && enough);
+                    lock(&self.history).steady(id, known && enough);
                 }
                 candidate.hot.push(HotMethod {
                     position,
                     rate,
-                    known: verdict == Verdict::Known && enough,
+                    known: known && enough,
                     overdue: late && enough,
                 });
             }
@@ -262,30 +256,30 @@ impl Controller {
                 candidates.push(candidate);
             }
         }
-        self.account.counted(path_ends);
+        self.budget.counted(path_ends);
         candidates
     }
 
-    /// A method that is not hot now: if it has its probes back, the stretch without them ended with the rates
-    /// of now.
+    /// A method that is not hot now: if it has its probes back, the interval without them ended with the
+    /// rates of now.
     fn settle(&self, now: &Snapshot, class: &ClassEntry, id: MethodId, position: usize) {
         if let Some(watch) = self.watches.get(&id)
-            && now.at - watch.since() >= self.least_time()
+            && now.at - watch.begin >= self.least_time()
         {
             let rates = watch.all_rates(now.at, &now.paths(class, position));
-            lock(&self.ledger).settled(id, &rates);
+            lock(&self.history).settled(id, &rates);
         }
     }
 
     /// Takes the probes out of what is known well enough, if there is enough of it to be worth a
     /// retransformation.
-    fn take_out(&mut self, jni: Jni<'_>, now: &Snapshot, dear: Vec<Candidate>) -> Result<(), JvmError> {
-        let all: f64 = dear.iter().map(|c| c.rate).sum();
+    fn take_out(&mut self, jni: Jni<'_>, now: &Snapshot, expensive: Vec<Candidate>) -> Result<(), JvmError> {
+        let all: f64 = expensive.iter().map(|c| c.rate).sum();
         let classes = self.host.registry.classes();
         let by_id: FxHashMap<MethodId, _> = classes.iter().map(|c| (c.ids.first_method, c)).collect();
         let mut waited = false;
         let mut ready = Vec::new();
-        for candidate in dear {
+        for candidate in expensive {
             let Some(&class) = by_id.get(&candidate.first_method) else {
                 continue;
             };
@@ -310,18 +304,18 @@ impl Controller {
             ready.push((candidate, class));
         }
         let worth: f64 = ready.iter().map(|(c, _)| c.rate).sum();
-        let compiled = self.account.compiled();
-        let paid = choose::have_paid(ready.iter().map(|(c, _)| c), self.account.price(), compiled);
+        let compiled = self.budget.compiled();
+        let paid = choose::have_paid(ready.iter().map(|(c, _)| c), self.budget.price(), compiled);
         if ready.is_empty() || (worth < NEARLY_ALL * all && !waited) || (!paid && self.rearm.is_none()) {
             return Ok(());
         }
         if !self.runs_long(choose::price(ready.len()).max(compiled), 1) || !self.may_change() {
             return Ok(());
         }
-        self.gather = (self.gather * 2).min(LONGEST_GATHER);
-        let mut names = rustc_hash::FxHashSet::default();
+        self.gather = (self.gather * 2).min(MAX_GATHER);
+        let mut changed = Vec::new();
         {
-            let mut ledger = lock(&self.ledger);
+            let mut history = lock(&self.history);
             for (candidate, class) in &ready {
                 let Some(state) = self.classes.get_mut(&candidate.first_method) else {
                     continue;
@@ -331,7 +325,7 @@ impl Controller {
                 } else {
                     0.0
                 };
-                let mut changed = false;
+                let mut has_moved = false;
                 for hot in &candidate.hot {
                     let id = candidate.first_method.at(hot.position);
                     let Some(watch) = self.watches.remove(&id) else {
@@ -339,38 +333,32 @@ impl Controller {
                     };
                     let counts = now.paths(class, hot.position);
                     let rates = watch.rates(now.at, &counts);
-                    let reason = match (hot.known, self.account.overdrawn(now.at)) {
+                    let reason = match (hot.known, self.budget.overdrawn(now.at)) {
                         (true, _) if now.is_full(id).is_some() => Reason::Full,
                         (true, _) => Reason::Known,
                         (false, true) => Reason::Budget,
                         (false, false) => Reason::Overdue,
                     };
-                    changed |= ledger.silenced(id, now.at, rates, reason);
+                    has_moved |= history.silenced(id, now.at, rates, reason);
                     state.silent[hot.position] = true;
                 }
                 // What did not change since the last time need not be looked at so soon again.
-                state.pause = if changed {
+                state.pause = if has_moved {
                     FIRST_PAUSE
                 } else {
-                    (state.pause * 2).min(LONGEST_PAUSE)
+                    (state.pause * 2).min(MAX_PAUSE)
                 };
                 state.weight = candidate.rate + others;
                 state.since = now.at;
                 state.ready = None;
-                self.host
-                    .registry
-                    .silenced
-                    .add(&state.name, class.ids, Arc::from(state.silent.as_slice()));
-                names.insert(state.name.clone());
+                changed.push(class.ids);
             }
         }
-        self.switch(&names);
-        debug!(
-            "auto: {} classes lose their probes, {worth:.0} of {all:.0} path ends a second; {}",
-            names.len(),
-            self.account
+        let what = format!(
+            "lose their probes, {worth:.0} of {all:.0} path ends a second; {}",
+            self.budget
         );
-        self.send(jni, &names, false);
+        self.send(jni, &changed, &what, false);
         Ok(())
     }
 
@@ -392,17 +380,17 @@ impl Controller {
         chosen.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         chosen.truncate(AT_ONCE);
         let weight: f64 = chosen.iter().map(|(id, _)| self.classes[id].weight).sum();
-        let counting = weight * self.account.price() * self.least_time().as_secs_f64();
-        if self.rearm.is_none() && !self.account.allows(now.at, chosen.len(), counting) {
+        let counting = weight * self.budget.price() * self.least_time().as_secs_f64();
+        if self.rearm.is_none() && !self.budget.allows(now.at, chosen.len(), counting) {
             return Ok(());
         }
         // They come out again.
         if !self.runs_long(choose::price(chosen.len()), 2) || !self.may_change() {
             return Ok(());
         }
-        let mut names = rustc_hash::FxHashSet::default();
+        let mut changed = Vec::new();
         {
-            let mut ledger = lock(&self.ledger);
+            let mut history = lock(&self.history);
             for class in self.host.registry.classes() {
                 let first = class.ids.first_method;
                 if !chosen.iter().any(|&(id, _)| id == first) {
@@ -414,7 +402,7 @@ impl Controller {
                 for (position, silent) in state.silent.iter_mut().enumerate() {
                     if std::mem::take(silent) {
                         let id = first.at(position);
-                        ledger.counted_again(id, now.at);
+                        history.counted_again(id, now.at);
                         self.watches
                             .insert(id, Watch::begin(now.at, now.paths(&class, position)));
                     }
@@ -422,31 +410,25 @@ impl Controller {
                 state.since = now.at;
                 let methods = 0..class.map.methods.len();
                 state.counted = methods.map(|position| now.total(&class, position)).sum();
-                self.host
-                    .registry
-                    .silenced
-                    .add(&state.name, class.ids, Arc::from(state.silent.as_slice()));
-                names.insert(state.name.clone());
+                changed.push(class.ids);
             }
         }
-        self.switch(&names);
-        debug!("auto: {} classes get their probes back", names.len());
-        self.send(jni, &names, true);
+        self.send(jni, &changed, "get their probes back", true);
         Ok(())
     }
 
-    /// Has the program run for so long that a change, which costs so many seconds at least and makes so many
-    /// changes necessary, is a small part of it? Not asked where the user wants changes.
+    /// True if the program has run for long enough: a change, which costs `price` seconds at least and makes
+    /// `changes` of them necessary, is a small part of it. Not asked where the user wants changes.
     fn runs_long(&self, price: f64, changes: u32) -> bool {
-        !self.only_long || long::allows(processor_seconds(), self.floor.changes(), (price, changes))
+        !self.only_long || long::allows(processor_seconds(), self.limiter.changes(), (price, changes))
     }
 
-    /// Does the floor allow a change of code now? The first time that it does not, the user is warned, if a
-    /// fixed time was asked for.
+    /// True if the limit allows a change of code now. The first time that it does not, the user is warned, if
+    /// a fixed time was asked for.
     fn may_change(&mut self) -> bool {
-        let allowed = self.floor.allows(Instant::now(), account::compiler_seconds());
-        if !allowed && self.floor.put_off() == 1 {
-            let percent = floor::SHARE * 100.0;
+        let allowed = self.limiter.allows(Instant::now(), budget::compiler_seconds());
+        if !allowed && self.limiter.put_off() == 1 {
+            let percent = limiter::SHARE * 100.0;
             match self.rearm {
                 Some(rearm) => warning!(
                     "budget={}%:{}: code is changed less often than that, so that it takes at most {percent:.0} % of the run",
@@ -458,56 +440,48 @@ impl Controller {
                 }
             }
         }
-        lock(&self.ledger).totals_mut().put_off = self.floor.put_off();
+        lock(&self.history).totals.put_off = self.limiter.put_off();
         allowed
     }
 
     /// Switches the structure graphs of the classes of these names off, or on.
-    fn switch(&self, names: &rustc_hash::FxHashSet<String>) {
+    fn switch(&self, names: &FxHashSet<String>) {
         let Some((windows, window)) = &self.windows else {
             return;
         };
         let mut windows = lock(windows);
-        for (&first, state) in self
-            .classes
-            .iter()
-            .filter(|(_, state)| names.contains(&state.name))
-        {
-            windows.silence(&self.host.blocks, first, &state.silent, Some(*window));
+        for (&first, state) in &self.classes {
+            if names.contains(&state.name) {
+                windows.silence(&self.host.blocks, first, &state.silent, Some(*window));
+            }
         }
     }
 
-    /// Retransforms the classes of these names and keeps the account.
-    fn send(&mut self, jni: Jni<'_>, names: &rustc_hash::FxHashSet<String>, rearmed: bool) {
-        self.account.before();
+    /// Retransforms classes whose silent methods have changed, and keeps the account. `what`: for the log.
+    fn send(&mut self, jni: Jni<'_>, changed: &[ClassIds], what: &str, rearmed: bool) {
+        let mut names = FxHashSet::default();
+        for &ids in changed {
+            let state = &self.classes[&ids.first_method];
+            let silent = Arc::from(state.silent.as_slice());
+            self.host.registry.silenced.add(&state.name, ids, silent);
+            names.insert(state.name.clone());
+        }
+        self.switch(&names);
+        debug!("auto: {} classes {what}", names.len());
+        self.budget.before();
         let begin = Instant::now();
-        let mut longest = Duration::ZERO;
-        let mut all = Duration::ZERO;
-        let mut calls = 0;
-        let done = retransform(
-            self.host.jvmti,
-            jni,
-            &self.host.registry,
-            |name| names.contains(name),
-            |took| {
-                longest = longest.max(took);
-                all += took;
-                calls += 1;
-            },
-        );
-        self.account.retransformed(all, done.classes);
+        let wanted = |name: &str| names.contains(name);
+        let done = retransform(self.host.jvmti, jni, &self.host.registry, wanted);
+        self.budget.retransformed(done.took, done.classes);
         // With the search for the classes: where very many are loaded that takes longer than the rest.
-        self.floor.changed(
-            Instant::now(),
-            begin.elapsed(),
-            done.classes,
-            account::compiler_seconds(),
-        );
-        let mut ledger = lock(&self.ledger);
-        let totals = ledger.totals_mut();
-        totals.retransformations += calls;
-        totals.longest_pause = totals.longest_pause.max(longest);
-        totals.pauses += all;
+        let took = begin.elapsed();
+        self.limiter
+            .changed(Instant::now(), took, done.classes, budget::compiler_seconds());
+        let mut history = lock(&self.history);
+        let totals = &mut history.totals;
+        totals.retransformations += done.calls;
+        totals.longest_pause = totals.longest_pause.max(done.longest);
+        totals.pauses += done.took;
         totals.failed += done.failed as u64;
         if rearmed {
             totals.rearmed += done.classes as u64

@@ -3,7 +3,7 @@
 //! *In*: path counts of the first seconds. *Out*: the classes for which other numbers save more than they
 //! take, sent through the hook once more. Each of their methods is numbered by the frequencies of its edges,
 //! so that the hottest ones carry no register update. A class has two sets of counters then; an activation of
-//! a method at that moment goes on with the old ones, and a dump adds both up, path by path.
+//! a method at that moment continues with the old ones, and a dump adds both up, path by path.
 
 use std::time::{Duration, Instant};
 
@@ -12,10 +12,10 @@ use trodden_instrumenter::Guide;
 use trodden_numbering::{EdgeWeights, FlowGraph, NumberingOptions, PathDag, Plan, Update};
 use trodden_profile::{ClassProfile, EdgeProfile, MethodCounts, MethodMap, Profile};
 
-use super::account;
+use super::budget;
 use super::counts::entered;
 use super::watch::runs_long;
-use crate::classes::retransform::retransform;
+use crate::classes::retransform;
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::log::debug;
@@ -34,7 +34,7 @@ pub struct Renumber {
 }
 
 impl Renumber {
-    /// So long after now.
+    /// A time after now.
     pub fn after(after: Duration) -> Self {
         Renumber {
             begun: Instant::now(),
@@ -42,7 +42,7 @@ impl Renumber {
         }
     }
 
-    /// Is it time?
+    /// True when it is time.
     pub fn is_due(&self) -> bool {
         self.begun.elapsed() >= self.after
     }
@@ -50,7 +50,7 @@ impl Renumber {
     /// Picks among the classes, with their counts so far, and sends them through the hook.
     ///
     /// # Errors
-    /// If the counts cannot be had. Then everything stays as it is.
+    /// If the counts cannot be had. Then everything stays unchanged.
     pub fn renumber(
         self,
         host: &Host,
@@ -65,7 +65,7 @@ impl Renumber {
             let methods = class.map.methods.iter().zip(&class.counts);
             let blocked = methods.clone().any(|(map, counts)| is_long(map, counts, seconds));
             let saved = methods.map(|(map, counts)| saving(map, counts, limit, skip).max(0.0));
-            !blocked && saved.sum::<f64>() / seconds * UPDATE * WITHIN > account::SLOW
+            !blocked && saved.sum::<f64>() / seconds * UPDATE * WITHIN > budget::SLOW
         };
         let classes: Vec<ClassProfile> = classes.into_iter().filter(worth).collect();
         let names: FxHashSet<String> = classes.iter().map(|class| class.map.name.clone()).collect();
@@ -78,11 +78,10 @@ impl Renumber {
         if renumbered.classes.is_empty() {
             return Ok(());
         }
-        let mut all = Duration::ZERO;
         let wanted = |name: &str| renumbered.classes.contains(name);
-        let done = retransform(host.jvmti, jni, &host.registry, wanted, |took| all += took);
+        let done = retransform(host.jvmti, jni, &host.registry, wanted);
         // Set here only: this is done once.
-        let _ = renumbered.sent.set((done.classes, all));
+        let _ = renumbered.sent.set((done.classes, done.took));
         Ok(())
     }
 }
@@ -104,7 +103,7 @@ fn saving(map: &MethodMap, counts: &MethodCounts, limit: u64, skip_single_path_l
     }
 }
 
-/// Would an activation of the method go on in the interpreter for long, if its class got other code now?
+/// True if an activation of the method would stay in the interpreter for long after a change of its class.
 fn is_long(map: &MethodMap, counts: &MethodCounts, seconds: f64) -> bool {
     let (activations, inside) = entered(map, &counts.paths);
     runs_long(activations, inside, seconds)

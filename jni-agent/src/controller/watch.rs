@@ -12,12 +12,12 @@
 //! have phases. The second sees what has changed on the scale of the window; what changes later is seen when
 //! the method is counted again.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use trodden_profile::{Alike, MethodMap, alike};
 
 use super::counts::Snapshot;
-use super::ledger::Rates;
+use super::history::Rates;
 use crate::sampling::PathCounts;
 
 /// Path ends that one activation may still have before it when its method is retransformed. It goes on in the
@@ -26,22 +26,15 @@ const LONG: f64 = 1e7;
 /// Path ends per second that an activation without end may have: a thousandth of the time in the interpreter.
 const HARMLESS: f64 = 20_000.0;
 
-/// What is known of a method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Shares are known.
-    Known,
-    /// Too few path ends, or shares that move.
-    Unknown,
-}
-
 /// A method that is being counted.
 pub struct Watch {
-    begin: Instant,
+    /// Since when.
+    pub begin: Instant,
     start: PathCounts,
     middle: Instant,
     at_middle: PathCounts,
-    total: u64,
+    /// Path ends at the last look.
+    pub total: u64,
 }
 
 impl Watch {
@@ -56,30 +49,20 @@ impl Watch {
         }
     }
 
-    /// Since when.
-    pub fn since(&self) -> Instant {
-        self.begin
-    }
-
-    /// Path ends at the last look.
-    pub fn path_ends(&self) -> u64 {
-        self.total
-    }
-
-    /// Judges the counts of now. If it is not known yet, and the window is longer than what was before, a new
-    /// window begins.
-    pub fn judge(&mut self, now: Instant, counts: &PathCounts) -> Verdict {
+    /// Judges the counts of now: true if the profile is known. If it is not, and the window is longer than
+    /// what was before, a new window begins.
+    pub fn judge(&mut self, now: Instant, counts: &PathCounts) -> bool {
         let before = difference(&self.at_middle, &self.start);
         let window = difference(counts, &self.at_middle);
         self.total = before.values().sum::<u64>() + window.values().sum::<u64>();
         if known(&before, &window) {
-            return Verdict::Known;
+            return true;
         }
         if now - self.middle >= self.middle - self.begin {
             self.middle = now;
             self.at_middle = counts.clone();
         }
-        Verdict::Unknown
+        false
     }
 
     /// Path ends per second of each path. Over the last window, if there is one: what was before may not have
@@ -90,40 +73,44 @@ impl Watch {
         } else {
             (self.begin, &self.start)
         };
-        let seconds = (now - at).as_secs_f64().max(1e-6);
-        let rate = |(path, count): (u64, u64)| (path, count as f64 / seconds);
-        difference(counts, from).into_iter().map(rate).collect()
+        rates(counts, from, now - at)
     }
 
     /// Path ends per second of each path since the beginning.
     pub fn all_rates(&self, now: Instant, counts: &PathCounts) -> Rates {
-        let seconds = (now - self.begin).as_secs_f64().max(1e-6);
-        let rate = |(path, count): (u64, u64)| (path, count as f64 / seconds);
-        difference(counts, &self.start).into_iter().map(rate).collect()
+        rates(counts, &self.start, now - self.begin)
     }
 
-    /// Is it likely that an activation of the method runs on for long? Once its method has been retransformed
-    /// an activation goes on in the interpreter, and HotSpot does not compile the loop that it is in again.
+    /// True if an activation of the method is likely to run on for long. Once its method has been
+    /// retransformed an activation goes on in the interpreter, and HotSpot does not compile the loop that it
+    /// is in again.
     pub fn long_activations(&self, map: &MethodMap, now: &Snapshot, counts: &PathCounts) -> bool {
         let (activations, inside) = now.entered(map, &difference(counts, &self.start));
         runs_long(activations, inside, (now.at - self.begin).as_secs_f64())
     }
 }
 
-/// Is it likely that an activation runs on for long, of a method with so many path ends that began where it
-/// was entered, and elsewhere, in that time?
+/// True if an activation is likely to run on for long, of a method with these path ends that began where it
+/// was entered, and elsewhere, in that time.
 pub fn runs_long(activations: u64, inside: u64, seconds: f64) -> bool {
     let rate = inside as f64 / seconds.max(1e-6);
     rate > HARMLESS && (activations < 2 || inside as f64 / activations as f64 > LONG)
 }
 
-/// What was counted in between; paths that were not are left out.
+/// Counts in between; paths without any are left out.
 fn difference(now: &PathCounts, before: &PathCounts) -> PathCounts {
     let since = |(&path, &count): (&u64, &u64)| {
         let count = count.saturating_sub(before.get(&path).copied().unwrap_or(0));
         (count > 0).then_some((path, count))
     };
     now.iter().filter_map(since).collect()
+}
+
+/// Path ends per second of what was counted in a time.
+fn rates(now: &PathCounts, before: &PathCounts, time: Duration) -> Rates {
+    let seconds = time.as_secs_f64().max(1e-6);
+    let rate = |(path, count): (u64, u64)| (path, count as f64 / seconds);
+    difference(now, before).into_iter().map(rate).collect()
 }
 
 fn known(before: &PathCounts, window: &PathCounts) -> bool {
@@ -147,8 +134,6 @@ pub fn distance(one: &Rates, other: &Rates) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -163,15 +148,9 @@ mod tests {
         let mut watch = Watch::begin(begin, counts(&[(0, 500)]));
         let at = |seconds| begin + SECOND * seconds;
         // The first window has nothing before it.
-        assert_eq!(
-            watch.judge(at(1), &counts(&[(0, 100_500), (1, 2_000)])),
-            Verdict::Unknown
-        );
-        assert_eq!(
-            watch.judge(at(2), &counts(&[(0, 200_500), (1, 4_000)])),
-            Verdict::Known
-        );
-        assert_eq!(watch.path_ends(), 204_000);
+        assert!(!watch.judge(at(1), &counts(&[(0, 100_500), (1, 2_000)])));
+        assert!(watch.judge(at(2), &counts(&[(0, 200_500), (1, 4_000)])));
+        assert_eq!(watch.total, 204_000);
         // By the second window alone: 100,000 in a second.
         let rates = watch.rates(at(2), &counts(&[(0, 200_500), (1, 4_000)]));
         assert_eq!(rates, [(0, 100_000.0), (1, 2_000.0)].into());
@@ -206,7 +185,7 @@ mod tests {
         let mut all = PathCounts::new();
         for (second, moved) in [(1, 1), (2, 2), (3, 3), (4, 4)] {
             *all.entry(moved).or_default() += 100_000;
-            assert_eq!(watch.judge(at(second), &all), Verdict::Unknown);
+            assert!(!watch.judge(at(second), &all));
         }
         // Windows began at 1, 2 and 4 seconds: at 3, the window was shorter than what was before.
         assert_eq!(watch.middle, at(4));

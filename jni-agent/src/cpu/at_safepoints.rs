@@ -20,7 +20,7 @@ pub const SHORTEST: Duration = Duration::from_millis(10);
 /// Local references to all threads.
 const ROOM: i32 = 4096;
 
-/// What is known of threads.
+/// CPU times of threads.
 #[derive(Default)]
 pub struct Reader {
     /// CPU time of each thread at its last sample, by its object's hash, and the look that saw it last.
@@ -37,9 +37,7 @@ impl Reader {
         methods: &Methods,
         stacks: &mut Stacks,
     ) {
-        if jni.push_frame(ROOM).is_err() {
-            return;
-        }
+        let Ok(_frame) = jni.frame(ROOM) else { return };
         self.looks += 1;
         // What it takes itself is said elsewhere.
         let own = jvmti.current_thread().and_then(|own| jvmti.object_hash(own)).ok();
@@ -72,7 +70,6 @@ impl Reader {
             };
             stacks.add(sample, |id| methods.version(jvmti, jni, id));
         }
-        jni.pop_frame();
         let looks = self.looks;
         self.spent.retain(|_, (_, seen)| *seen == looks);
     }

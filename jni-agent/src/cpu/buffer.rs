@@ -33,7 +33,7 @@ struct Slot {
     state: AtomicU32,
     /// How many frames, or the JVM's reason for none: 0 or negative.
     count: AtomicI32,
-    /// CPU time that the sample stands for, in nanoseconds.
+    /// CPU time that the sample represents, in nanoseconds.
     nanos: AtomicU64,
     /// See [`Stack::in_call`].
     in_call: AtomicBool,
@@ -71,13 +71,13 @@ impl WaitSlot {
     }
 }
 
-/// What a handler has found out.
+/// The result of a handler.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stack {
     /// How many frames there are, or a reason for none, as the JVM says it: 0 or negative.
     pub count: i32,
-    /// Is the innermost frame of a call that was made? If not, it may be that of a method which was inlined:
-    /// the JVM names it for code of the caller's that has no bytecode index.
+    /// True if the innermost frame is of a call that was made. If not, it may be that of a method which was
+    /// inlined: the JVM names it for code of the caller's that has no bytecode index.
     pub in_call: bool,
     /// The path ends that the sample waits for.
     pub waits: Waits,
@@ -117,9 +117,9 @@ pub struct Buffer {
 pub struct Taken<'b> {
     /// Its frames, innermost first, or the JVM's reason for none.
     pub stack: Result<&'b [RawFrame], i32>,
-    /// Were there more frames?
+    /// True if there were more frames.
     pub cut: bool,
-    /// CPU time that it stands for, in nanoseconds.
+    /// CPU time that it represents, in nanoseconds.
     pub nanos: u64,
     /// See [`Stack::in_call`].
     pub in_call: bool,
@@ -128,7 +128,7 @@ pub struct Taken<'b> {
 }
 
 impl Buffer {
-    /// Room for so many stacks at a time.
+    /// Room for this many stacks at a time.
     ///
     /// # Errors
     /// If there is no memory.

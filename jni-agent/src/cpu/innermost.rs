@@ -43,7 +43,7 @@ impl Probes {
         }
     }
 
-    /// Returns true for code that several probes share.
+    /// True for code that several probes share.
     pub fn is_shared(&self, of: &Innermost) -> bool {
         self.shared.contains(&of.place().method)
     }
@@ -105,7 +105,7 @@ pub struct Innermost {
 }
 
 impl Innermost {
-    /// What the code is put down to.
+    /// The frame that the code is attributed to.
     fn place(&self) -> RawFrame {
         self.frames[0]
     }
@@ -119,18 +119,18 @@ impl Innermost {
         &self.frames[self.owner + 1..self.count]
     }
 
-    /// Returns true if its caller is known.
+    /// True if its caller is known.
     pub fn has_callers(&self) -> bool {
         !self.callers().is_empty()
     }
 
-    /// Returns true for the same activation of the same method, as far as that is known.
+    /// True for the same activation of the same method, as far as that is known.
     fn is_same(&self, other: &Self) -> bool {
         let mut callers = self.callers().iter().zip(other.callers());
         self.method() == other.method() && callers.all(|(one, other)| one == other)
     }
 
-    /// Returns true for code that the other activation called.
+    /// True for code that the other activation called.
     fn is_below(&self, other: &Self) -> bool {
         (self.callers().iter().zip(1..)).any(|(caller, next)| {
             let mut above = self.callers()[next..].iter().zip(other.callers());
@@ -138,7 +138,7 @@ impl Innermost {
         })
     }
 
-    /// Returns true if one activation led to both, by calls at different places, and neither called the
+    /// True if one activation led to both, by calls at different places, and neither called the
     /// other.
     fn is_beside(&self, other: &Self) -> bool {
         let (ours, others) = (self.callers(), other.callers());

@@ -1,4 +1,4 @@
-//! Which method an id (`jmethodID`) stands for, and for how long.
+//! Methods by their ids (`jmethodID`), and for how long these are valid.
 //!
 //! The JVM walks stacks only through methods that have ids, and makes these when somebody asks. So all
 //! methods of a class get theirs when the class is prepared. An id is valid only as long as its class is
@@ -20,8 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trodden_profile::{CpuFrame, CpuFrameKind};
 
 use super::buffer::FRAMES;
-use crate::jvm::jni::{ClassRef, WeakRef};
-use crate::jvm::{Jni, JvmError, Jvmti};
+use crate::jvm::{ClassRef, Jni, JvmError, Jvmti, WeakRef};
 use crate::locks::lock;
 
 /// Local references to all loaded classes at once: the most that can be asked for.
@@ -35,16 +34,16 @@ const SWEEP: usize = 1000;
 #[derive(Default)]
 pub struct Methods {
     known: Mutex<Known>,
-    /// Did an id change hands?
+    /// True once an id has changed hands.
     changed: AtomicBool,
 }
 
-/// What an id stands for.
+/// The method of an id.
 #[derive(Clone, Debug)]
 pub struct MethodVersion {
     /// The method.
     pub frame: CpuFrame,
-    /// Of a version that has been replaced but still runs: bytes of its code.
+    /// For a version that has been replaced but still runs: bytes of its code.
     pub old_code: Option<u32>,
     /// Where its lines begin: bytecode index and line, ascending.
     pub lines: Vec<(u16, u16)>,
@@ -52,7 +51,7 @@ pub struct MethodVersion {
 
 #[derive(Default)]
 struct Known {
-    /// Is it kept up to date?
+    /// True while it is kept up to date.
     on: bool,
     /// Number of the class of an id.
     by_id: FxHashMap<usize, u32>,
@@ -72,13 +71,11 @@ impl Methods {
     /// If the JVM does not tell them.
     pub fn register_loaded(&self, jvmti: Jvmti, jni: Jni<'_>) -> Result<(), JvmError> {
         lock(&self.known).on = true;
-        jni.push_frame(ROOM)?;
-        let classes = jvmti.loaded_classes();
-        for &class in classes.iter().flatten() {
+        let _frame = jni.frame(ROOM)?;
+        for class in jvmti.loaded_classes()? {
             self.register(jvmti, jni, class);
         }
-        jni.pop_frame();
-        classes.map(|_| ())
+        Ok(())
     }
 
     /// Gives ids to a class's methods. Of a class that is not prepared yet nothing is known.
@@ -125,34 +122,33 @@ impl Methods {
     /// twice.
     pub fn register_running(&self, jvmti: Jvmti, jni: Jni<'_>) {
         let before = self.unknown_running(jvmti, jni);
-        if before.is_empty() || jni.push_frame(ROOM).is_err() {
+        if before.is_empty() {
             return;
         }
+        let Ok(_frame) = jni.frame(ROOM) else { return };
         // All classes are held from here on. What was on a stack before and is still on one was there in
         // between as well, so that its class is among them: its id stands for it.
-        let held = jvmti.loaded_classes();
-        if held.is_ok() {
-            let mut ids = self.unknown_running(jvmti, jni);
-            ids.retain(|id| before.contains(id));
-            for id in ids {
-                self.register_old(jvmti, jni, std::ptr::without_provenance_mut(id));
-            }
+        if jvmti.loaded_classes().is_err() {
+            return;
         }
-        jni.pop_frame();
+        let mut ids = self.unknown_running(jvmti, jni);
+        ids.retain(|id| before.contains(id));
+        for id in ids {
+            self.register_old(jvmti, jni, std::ptr::without_provenance_mut(id));
+        }
     }
 
     /// Ids on stacks that are not known.
     fn unknown_running(&self, jvmti: Jvmti, jni: Jni<'_>) -> FxHashSet<usize> {
         let mut ids = FxHashSet::default();
-        if jni.push_frame(THREADS).is_err() {
+        let Ok(_frame) = jni.frame(THREADS) else {
             return ids;
-        }
+        };
         let mut frames = vec![jvmtiFrameInfo::default(); FRAMES];
         for &thread in jvmti.threads().iter().flat_map(|threads| threads.iter()) {
             let count = jvmti.stack(thread, &mut frames).unwrap_or(0).min(FRAMES);
             ids.extend(frames[..count].iter().map(|frame| frame.method.addr()));
         }
-        jni.pop_frame();
         let known = lock(&self.known);
         ids.retain(|id| !known.by_id.contains_key(id));
         ids
@@ -184,7 +180,7 @@ impl Methods {
         }
     }
 
-    /// Has an id changed hands, or its class gone, since the last call? What was found out before must be
+    /// True if an id has changed hands, or its class has gone, since the last call: earlier results must be
     /// forgotten then.
     pub fn have_changed(&self, jni: Jni<'_>) -> bool {
         let mut known = lock(&self.known);
@@ -209,7 +205,7 @@ impl Methods {
         let name = jvmti.class_name(class);
         let lines = jvmti.lines(method);
         let found = name.and_then(|name| Ok((name, jvmti.method_name(method)?, jvmti.is_native(method)?)));
-        jni.delete_local_class(class);
+        jni.delete_local(class.raw());
         let (class, (name, descriptor), native) = found.ok()?;
         let frame = CpuFrame {
             class: lasting(&class?),

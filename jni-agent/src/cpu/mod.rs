@@ -41,21 +41,17 @@ use std::time::{Duration, Instant};
 
 use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START,
-    jvmtiCapabilities,
 };
 use trodden_profile::CpuSamples;
 use trodden_profile::options::SampledBy;
 
 use crate::host::Host;
 use crate::jvm::flags::{Flag, check_jni};
-use crate::jvm::guard::guard;
-use crate::jvm::jni::ClassRef;
-use crate::jvm::jvmti::ThreadRef;
-use crate::jvm::{Jni, JvmError};
+use crate::jvm::{ClassRef, Jni, JvmError, ThreadRef, guard};
 use crate::locks::lock;
 use crate::log::{debug, warning};
-use crate::sampling::clock::{Clock, processor_seconds, spent};
-use crate::threads::blocks::ThreadBlock;
+use crate::sampling::{Clock, processor_seconds, spent};
+use crate::threads::ThreadBlock;
 use methods::Methods;
 use nameless::Nameless;
 use next_write::NextWrite;
@@ -80,7 +76,7 @@ pub struct CpuSampler {
     by_task_clock: AtomicBool,
     /// CPU time that sampling took, in nanoseconds.
     took: AtomicU64,
-    /// What runs; `None` while there is no sampling.
+    /// The running sampler; `None` while there is no sampling.
     running: Mutex<Option<Running>>,
 }
 
@@ -144,9 +140,7 @@ impl CpuSampler {
             return Ok(());
         }
         lock(&self.stacks).find_places_by(&*host.registry);
-        let mut capabilities = jvmtiCapabilities::default();
-        capabilities.set_can_get_line_numbers(true);
-        if let Err(e) = host.jvmti.add_capabilities(&capabilities) {
+        if let Err(e) = (host.jvmti).add_capabilities(|set| set.set_can_get_line_numbers(true)) {
             debug!("methods that are left out have no lines: {e}");
         }
         let timers = match by {
@@ -298,7 +292,7 @@ impl CpuSampler {
         stacks.add_process_time(spent);
     }
 
-    /// Forgets all samples; sampling goes on, if it runs.
+    /// Forgets all samples; sampling continues, if it runs.
     pub fn reset(&self) {
         let mut running = lock(&self.running);
         lock(&self.stacks).reset();
@@ -310,7 +304,7 @@ impl CpuSampler {
         }
     }
 
-    /// What was sampled so far; `None` if sampling never began.
+    /// The samples so far; `None` if sampling never began.
     pub fn samples(&self, host: &Host, jni: Jni<'_>) -> Option<CpuSamples> {
         let running = lock(&self.running);
         let mut more = Duration::ZERO;
@@ -330,7 +324,7 @@ impl CpuSampler {
         (lock(&self.stacks).reader() == "async").then(|| self.timers.spent())
     }
 
-    /// What keeps time for samples, as [`CPU_CLOCK`](trodden_profile::facts::CPU_CLOCK) has it.
+    /// The clock of samples, as [`CPU_CLOCK`](trodden_profile::facts::CPU_CLOCK) has it.
     pub fn clock(&self) -> &'static str {
         match lock(&self.stacks).reader() {
             "async" if self.by_task_clock.load(Ordering::Relaxed) => "task-clock",

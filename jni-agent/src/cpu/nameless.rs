@@ -14,7 +14,7 @@ pub struct Nameless {
 }
 
 impl Nameless {
-    /// A frame has no name, after so many changes of classes: is it time to look?
+    /// A frame has no name, after this many changes of classes. True if it is time to look.
     pub fn is_due(&mut self, moves: u64, now: Instant) -> bool {
         let wait = match self.last {
             Some((then, next, _)) if then == moves && now < next => return false,

@@ -1,18 +1,17 @@
 //! Compiled code that knows its bytecode indices between safepoints too: without that, a sample is put down
 //! to the safepoint that comes before or after it.
 
-use jvmti_bindings::sys::jvmti::{JVMTI_EVENT_COMPILED_METHOD_LOAD, jvmtiCapabilities};
+use jvmti_bindings::sys::jvmti::JVMTI_EVENT_COMPILED_METHOD_LOAD;
 
 use crate::jvm::flags::{Flag, debug_non_safepoints};
-use crate::jvm::thread::Vm;
-use crate::jvm::{JvmError, Jvmti};
+use crate::jvm::{JvmError, Jvmti, Vm};
 use crate::log::debug;
 
 /// How it was asked for: what ends with the sampling.
 pub enum Precise {
     /// By a flag of the JVM.
     Flag(Flag),
-    /// The JVM records more where somebody listens to what it compiles.
+    /// The JVM records more where an agent listens to what it compiles.
     Events,
     /// It was not: the user set the flag, or the JVM refuses.
     Untouched,
@@ -37,7 +36,7 @@ impl Precise {
         }
     }
 
-    /// As it was before.
+    /// Ends the request.
     pub fn end(self, jvmti: Jvmti) {
         match self {
             Self::Flag(flag) => flag.set(false),
@@ -52,8 +51,6 @@ impl Precise {
 }
 
 fn listen(jvmti: Jvmti) -> Result<(), JvmError> {
-    let mut capabilities = jvmtiCapabilities::default();
-    capabilities.set_can_generate_compiled_method_load_events(true);
-    jvmti.add_capabilities(&capabilities)?;
+    jvmti.add_capabilities(|set| set.set_can_generate_compiled_method_load_events(true))?;
     jvmti.notify(JVMTI_EVENT_COMPILED_METHOD_LOAD, true)
 }

@@ -1,6 +1,6 @@
 //! The signal handler, and the function of the JVM that it calls.
 //!
-//! What the handler may do is little: no allocation, no lock, no message, no panic. It asks the JVM for the
+//! The handler may do little: no allocation, no lock, no message, no panic. It asks the JVM for the
 //! stack, which the JVM made for handlers, and marks a slot of the [`Buffer`] as full. It keeps `errno`. Once
 //! installed it stays, so that a signal that comes late finds it; what it does is switched off.
 //!
@@ -26,15 +26,14 @@ use super::stacks::OURS;
 use super::task_clock;
 use super::timers::{self, Clocks, ThreadClock};
 use crate::jvm::code::{CodeCache, Registers, Start, Unsafe};
-use crate::jvm::thread::Vm;
-use crate::jvm::{Jni, Jvmti, symbols};
+use crate::jvm::{Jni, Jvmti, Vm, symbols};
 use crate::log::debug;
-use crate::sampling::clock::spent;
+use crate::sampling::spent;
 
 /// `AsyncGetCallTrace`: exported by HotSpot for profilers, though in no header.
 type Walker = unsafe extern "C" fn(*mut CallTrace, c_int, *mut c_void);
 
-/// What it is asked, and where it answers.
+/// The question, and the place of its answer.
 #[repr(C)]
 struct CallTrace {
     env: *mut JNIEnv,
@@ -42,7 +41,7 @@ struct CallTrace {
     frames: *mut RawFrame,
 }
 
-/// What Linux tells the handler of a timer's signal.
+/// Linux's information for the handler of a timer's signal.
 #[repr(C)]
 struct TimerInfo {
     signal: c_int,
@@ -59,7 +58,7 @@ const SI_TIMER: c_int = -2;
 /// The JDK wakes threads out of blocking calls with it, but does not handle it before it has to.
 const OF_THE_JDK: c_int = 62;
 
-/// What the handler needs. Never freed.
+/// State of the handler. Never freed.
 pub struct Tap {
     walker: Walker,
     /// Where the walker may be asked. Without it only where the thread was interrupted.
@@ -71,7 +70,7 @@ pub struct Tap {
     /// Where samples wait for their paths; null if they do not.
     next_write: AtomicPtr<NextWrite>,
     buffer: Buffer,
-    /// Are samples taken?
+    /// True while samples are taken.
     open: AtomicBool,
     /// Handlers at work.
     busy: AtomicU32,
@@ -165,7 +164,7 @@ fn ids<'m>(
     methods.into_iter().filter_map(id).collect()
 }
 
-/// A real-time signal that nobody handles.
+/// A real-time signal that has no handler.
 fn free_signal() -> Option<c_int> {
     let is_free = |signal: &c_int| {
         // SAFETY: asks only.
@@ -340,7 +339,7 @@ impl Tap {
         self.signal
     }
 
-    /// What its timers carry.
+    /// The clocks that its timers carry.
     pub fn clocks(&self) -> &Clocks {
         &self.clocks
     }
@@ -488,7 +487,7 @@ impl Tap {
         }
     }
 
-    /// Returns true where it is in doubt that the thread was in the method that compiled code is put down to.
+    /// True where it is in doubt that the thread was in the method that compiled code is attributed to.
     /// Code of a method that decides something is at least its decision, its probe, and more.
     fn may_be_wrong(&self, named: &Innermost) -> bool {
         // SAFETY: null, or never freed.
@@ -516,7 +515,7 @@ impl Tap {
         self.open.store(true, Ordering::SeqCst);
     }
 
-    /// No samples are taken any more, and none is under way: true, unless one takes very long.
+    /// No samples are taken any more, and none is in progress: true, unless one takes very long.
     pub fn close(&self) -> bool {
         self.open.store(false, Ordering::SeqCst);
         for _ in 0..1000 {

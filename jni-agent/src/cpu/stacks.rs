@@ -12,7 +12,7 @@ use super::methods::MethodVersion;
 use super::next_write::{Answer, NextWrite};
 use super::pending::{Pending, Waiter};
 use super::reasons::{place, reason};
-use crate::classes::places::{CodePlaces, Places};
+use crate::classes::{CodePlaces, Places};
 use crate::log::warning;
 
 /// Different stacks that are kept at most: some 20 MB.
@@ -49,7 +49,7 @@ type Key = (u32, u32, u32);
 /// Samples of all threads.
 #[derive(Default)]
 pub struct Stacks {
-    /// Did sampling ever begin? The interval then.
+    /// The interval, once sampling has begun.
     interval: Option<Duration>,
     /// How stacks are read.
     reader: &'static str,
@@ -64,7 +64,7 @@ pub struct Stacks {
     lines: FxHashMap<u32, Box<[(u16, u16)]>>,
     /// Frames by ids of methods, as long as these are valid.
     by_id: FxHashMap<usize, Seen>,
-    /// Was there a frame without a name since this was asked last?
+    /// True if there was a frame without a name since the last question.
     nameless: bool,
     /// Who knows where probes have moved instructions to. Samples have the places in the code that runs;
     /// those of the tree are of the code as it was compiled.
@@ -86,13 +86,13 @@ pub struct Stacks {
     targeted: FxHashSet<usize>,
     /// Frames and paths by slot.
     by_slot: FxHashMap<u32, Option<(u32, u64)>>,
-    /// CPU time of the process in former stretches.
+    /// CPU time of the process in former intervals.
     process: Duration,
     limit: Option<usize>,
 }
 
 impl Stacks {
-    /// Sampling begins, with so much CPU time from sample to sample, by this reader.
+    /// Sampling begins, with this CPU time from sample to sample, by this reader.
     pub fn begin(&mut self, interval: Duration, reader: &'static str) {
         self.interval = Some(interval);
         self.reader = reader;
@@ -122,7 +122,7 @@ impl Stacks {
         };
     }
 
-    /// Ids of methods may stand for others from now on.
+    /// Ids of methods may be of others from now on.
     pub fn forget_methods(&mut self) {
         self.by_id.clear();
         self.by_stack.clear();
@@ -215,12 +215,12 @@ impl Stacks {
         }
     }
 
-    /// The process has used so much CPU time in a stretch that is over.
+    /// The process has used this CPU time in an interval that is over.
     pub fn add_process_time(&mut self, spent: Duration) {
         self.process += spent;
     }
 
-    /// There was no room for so many samples, which stand for so much CPU time in nanoseconds.
+    /// There was no room for these samples, which represent this CPU time in nanoseconds.
     pub fn lose(&mut self, samples: u64, ns: u64) {
         self.lost = self.lost.plus(CpuTime { samples, ns });
     }
@@ -363,7 +363,7 @@ impl Stacks {
         Some(seen)
     }
 
-    /// Was there a frame without a name since the last call?
+    /// True if there was a frame without a name since the last call.
     pub fn take_nameless(&mut self) -> bool {
         std::mem::take(&mut self.nameless)
     }
@@ -490,7 +490,7 @@ mod tests {
     use trodden_instrumenter::MethodCode;
 
     use super::*;
-    use crate::classes::places::PathSlots;
+    use crate::classes::PathSlots;
     use crate::cpu::buffer::Waits;
 
     /// Those from 500 on are old versions, with 40 bytes of code, of those 500 below.

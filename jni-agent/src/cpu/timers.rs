@@ -13,7 +13,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use jvmti_bindings::sys::jvmti::jvmtiCapabilities;
 use memmap2::MmapMut;
 use rustc_hash::FxHashMap;
 
@@ -23,7 +22,7 @@ use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::locks::lock;
 use crate::log::debug;
 use crate::sampling::clock::{clock_of, spent};
-use crate::threads::blocks::ThreadBlock;
+use crate::threads::ThreadBlock;
 
 /// How often a thread that runs is looked for.
 const TRIES: usize = 10;
@@ -31,7 +30,7 @@ const TRIES: usize = 10;
 /// Threads that can be sampled at a time.
 const THREADS: usize = 1 << 16;
 
-/// In a clock: no sample was taken yet, and this is what the first one stands for.
+/// In a clock: no sample was taken yet, and this is what the first one represents.
 const FIRST: u64 = 1 << 63;
 
 /// A thread with a timer, for the handler.
@@ -115,7 +114,7 @@ impl Clocks {
     }
 }
 
-/// A sample is taken at a CPU time: what it stands for. A signal handler may ask.
+/// The time that a sample represents, which is taken at a CPU time. A signal handler may ask.
 ///
 /// That is the time since the one before. The first one of a thread stands for what lies between two samples
 /// otherwise: whether a thread that lives shortly gets one is a matter of chance, and those that do have to
@@ -246,7 +245,7 @@ pub fn probe_task_clock(signal: c_int) -> Result<(), Error> {
 /// A time that no thread reaches, in nanoseconds.
 const NEVER: u64 = 1 << 60;
 
-/// Can there be such timers? Makes one of the calling thread's that never runs out.
+/// An error where there can be no timers. Makes one of the calling thread's that never runs out.
 pub fn probe(interval: Duration, signal: c_int) -> Result<(), Error> {
     Timer::create(current(), (signal, 0), NEVER, interval.as_nanos() as u64).map(drop)
 }
@@ -426,10 +425,11 @@ impl Timers {
 
     /// The threads that are attached to the JVM already get timers. How many did, of how many.
     pub fn arm_existing(&self, jvmti: Jvmti, jni: Jni<'_>) -> (usize, usize) {
-        if can_read_clocks(jvmti).is_err() || jni.push_frame(4096).is_err() {
+        let frame = can_read_clocks(jvmti).and_then(|()| jni.frame(4096));
+        let Ok(_frame) = frame else {
             self.arm_current();
             return (1, 0);
-        }
+        };
         let mut known: Vec<libc::pid_t> = lock(&self.state).by_thread.keys().copied().collect();
         let (mut armed, mut all) = (0, 0);
         for &thread in jvmti.threads().iter().flat_map(|threads| threads.iter()) {
@@ -440,7 +440,6 @@ impl Timers {
                 armed += usize::from(self.arm(found));
             }
         }
-        jni.pop_frame();
         (armed, all)
     }
 
@@ -455,9 +454,7 @@ impl Timers {
 /// # Errors
 /// If it cannot.
 pub fn can_read_clocks(jvmti: Jvmti) -> Result<(), JvmError> {
-    let mut capabilities = jvmtiCapabilities::default();
-    capabilities.set_can_get_thread_cpu_time(true);
-    jvmti.add_capabilities(&capabilities)
+    jvmti.add_capabilities(|set| set.set_can_get_thread_cpu_time(true))
 }
 
 /// The thread of this process whose CPU time is what `asked` says; `None` if there is none, or several. Its

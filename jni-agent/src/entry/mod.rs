@@ -9,17 +9,14 @@ use jvmti_bindings::sys::jni::{
     JNI_VERSION_1_8, JNIEnv, JavaVM, jboolean, jclass, jint, jlong, jmethodID, jobject, jvalue,
 };
 use jvmti_bindings::sys::jvmti::{
-    JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jlocation, jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks,
+    JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jlocation, jvmtiEnv, jvmtiEventCallbacks,
 };
 use trodden_instrumenter::{Filter, ProbeKind};
 use trodden_profile::options::{Action, AgentCommand};
 
 use crate::classes::hook;
 use crate::host::Granted;
-use crate::jvm::guard::guard;
-use crate::jvm::jni::ClassRef;
-use crate::jvm::thread::Vm;
-use crate::jvm::{Jni, JvmError, Jvmti};
+use crate::jvm::{ClassRef, Jni, JvmError, Jvmti, Vm, guard};
 use crate::log::{debug, error, info, warning};
 use crate::recorders::UnderWay;
 use crate::session::agent::Agent;
@@ -78,8 +75,8 @@ fn load(vm: Vm, command: AgentCommand) -> Result<(), JvmError> {
     set_callbacks(jvmti)
 }
 
-/// Is this a JVM that shall be left alone? Without a word about its main class, as in a program that makes
-/// its JVM itself, it is not.
+/// True for a JVM that shall be left alone. A program that makes its JVM itself does not name a main class:
+/// it is not left alone.
 fn is_skipped(jvmti: Jvmti, patterns: &[String]) -> bool {
     let command = jvmti.system_property("sun.java.command").unwrap_or_default();
     let main = command.split(' ').next().unwrap_or_default().replace('.', "/");
@@ -94,21 +91,19 @@ fn is_skipped(jvmti: Jvmti, patterns: &[String]) -> bool {
 }
 
 fn add_capabilities(jvmti: Jvmti, frames: bool) -> Result<(), JvmError> {
-    let mut capabilities = jvmtiCapabilities::default();
-    capabilities.set_can_retransform_classes(true);
-    if frames {
-        capabilities.set_can_access_local_variables(true);
-        capabilities.set_can_suspend(true);
-    }
-    jvmti.add_capabilities(&capabilities)
+    jvmti.add_capabilities(|set| {
+        set.set_can_retransform_classes(true);
+        set.set_can_access_local_variables(frames);
+        set.set_can_suspend(frames);
+    })
 }
 
 fn add_method_events(jvmti: Jvmti, steps: bool) -> Result<(), JvmError> {
-    let mut capabilities = jvmtiCapabilities::default();
-    capabilities.set_can_generate_method_entry_events(true);
-    capabilities.set_can_generate_method_exit_events(true);
-    capabilities.set_can_generate_single_step_events(steps);
-    jvmti.add_capabilities(&capabilities)
+    jvmti.add_capabilities(|set| {
+        set.set_can_generate_method_entry_events(true);
+        set.set_can_generate_method_exit_events(true);
+        set.set_can_generate_single_step_events(steps);
+    })
 }
 
 fn set_callbacks(jvmti: Jvmti) -> Result<(), JvmError> {
@@ -154,13 +149,7 @@ pub unsafe extern "system" fn Agent_OnAttach(
                     let _ = add_capabilities(agent.host.jvmti, false);
                     agent
                 }
-                None => {
-                    let jvmti = vm.jvmti()?;
-                    add_capabilities(jvmti, false)?;
-                    let agent = Agent::create(vm, jvmti, true, Granted::default());
-                    set_callbacks(jvmti)?;
-                    agent
-                }
+                None => create_late(vm, |jvmti| add_capabilities(jvmti, false))?,
             };
             Ok(control::run(agent, vm.jni()?, command))
         };
@@ -168,11 +157,23 @@ pub unsafe extern "system" fn Agent_OnAttach(
             Ok(true) => 0,
             Ok(false) => FAILED,
             Err(e) => {
-                control::refuse(&text, &e.to_string());
+                control::refuse(&text, &e);
                 FAILED
             }
         }
     })
+}
+
+/// Makes the agent in a JVM that runs already, with what `prepare` wants of it.
+fn create_late(
+    vm: Vm,
+    prepare: impl FnOnce(Jvmti) -> Result<(), JvmError>,
+) -> Result<&'static Agent, JvmError> {
+    let jvmti = vm.jvmti()?;
+    prepare(jvmti)?;
+    let agent = Agent::create(vm, jvmti, true, Granted::default());
+    set_callbacks(jvmti)?;
+    Ok(agent)
 }
 
 /// Called when Java code loads the library, as code does that was instrumented ahead: it starts nothing by
@@ -188,12 +189,7 @@ pub unsafe extern "system" fn JNI_OnLoad(vm: *mut JavaVM, _: *mut c_void) -> jin
         let prepare = || -> Result<(), JvmError> {
             let agent = match Agent::get() {
                 Some(agent) => agent,
-                None => {
-                    let jvmti = vm.jvmti()?;
-                    let agent = Agent::create(vm, jvmti, true, Granted::default());
-                    set_callbacks(jvmti)?;
-                    agent
-                }
+                None => create_late(vm, |_| Ok(()))?,
             };
             let jni = vm.jni()?;
             let _control = agent.control();
@@ -220,7 +216,7 @@ fn parse(text: &str) -> Option<AgentCommand> {
     match AgentCommand::parse(text) {
         Ok(command) => Some(command),
         Err(e) => {
-            control::refuse(text, &e.to_string());
+            control::refuse(text, &e);
             None
         }
     }
@@ -285,13 +281,13 @@ unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JNIEnv, threa
 unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jobject) {
     let report = |agent: &'static Agent, jni: Jni<'_>| {
         agent.cpu.thread_ends(&agent.host, jni, thread);
-        agent.recording.thread_ends(&agent.host, jni, thread);
+        agent.reporter(jni, thread).ends();
     };
     // SAFETY: the JVM passes the current thread's environment.
     unsafe { Agent::on_thread("ThreadEnd", (), jni, report) }
 }
 
-/// Nothing is to be done: the JVM walks stacks in signal handlers only if somebody listens.
+/// Nothing is to be done: the JVM walks stacks in signal handlers only if an agent listens.
 unsafe extern "system" fn class_load(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jobject, _: jclass) {}
 
 unsafe extern "system" fn class_prepare(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jobject, class: jclass) {
@@ -308,12 +304,7 @@ unsafe extern "system" fn method_entry(
     thread: jobject,
     method: jmethodID,
 ) {
-    let report = |agent: &'static Agent, jni: Jni<'_>| {
-        agent
-            .recording
-            .method_events
-            .entered(&agent.host, &agent.recording, jni, thread, method)
-    };
+    let report = |agent: &'static Agent, jni: Jni<'_>| agent.reporter(jni, thread).entered(method);
     // SAFETY: the JVM passes the current thread's environment.
     unsafe { Agent::on_thread("MethodEntry", (), jni, report) }
 }
@@ -327,12 +318,10 @@ unsafe extern "system" fn method_exit(
     value: jvalue,
 ) {
     let report = |agent: &'static Agent, jni: Jni<'_>| {
-        let recording = &agent.recording;
         // SAFETY: a union of plain values, of which any may be read as a pointer; that of a method that
         // returns no reference is not looked at.
         let result = (by_exception == 0).then_some(unsafe { value.l });
-        let exit = (method, result);
-        (recording.method_events).exited(&agent.host, recording, jni, thread, exit)
+        agent.reporter(jni, thread).exited(method, result)
     };
     // SAFETY: the JVM passes the current thread's environment.
     unsafe { Agent::on_thread("MethodExit", (), jni, report) }
@@ -346,9 +335,8 @@ unsafe extern "system" fn single_step(
     location: jlocation,
 ) {
     let report = |agent: &'static Agent, jni: Jni<'_>| {
-        let recording = &agent.recording;
         if let Ok(bci) = u32::try_from(location) {
-            (recording.method_events).stepped(&agent.host, recording, (jni, thread), method, bci);
+            agent.reporter(jni, thread).stepped(method, bci);
         }
     };
     // SAFETY: the JVM passes the current thread's environment.
@@ -363,11 +351,8 @@ unsafe extern "system" fn sampled_object_alloc(
     _: jclass,
     size: jlong,
 ) {
-    let report = |agent: &'static Agent, jni: Jni<'_>| {
-        agent
-            .recording
-            .allocated(&agent.host, jni, thread, size.max(0) as u64)
-    };
+    let report =
+        |agent: &'static Agent, jni: Jni<'_>| agent.reporter(jni, thread).allocated(size.max(0) as u64);
     // SAFETY: the JVM passes the current thread's environment.
     unsafe { Agent::on_thread("SampledObjectAlloc", (), jni, report) }
 }

@@ -2,76 +2,62 @@
 //! class in java.base would make it print a warning. Where the library was loaded by `System.load` it does
 //! not look, but there they can be registered without one. Each runs inside `guard`.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 use trodden_instrumenter::MethodId;
 use trodden_profile::events::{ThreadInfo, Word};
 
-use crate::jvm::guard::guard;
-use crate::jvm::{Jni, JvmError};
+use crate::jvm::{Jni, JvmError, guard};
 use crate::log::error;
 use crate::session::agent::Agent;
 use crate::session::ahead::{self, Request};
 use crate::session::by_test::Mark;
-use crate::threads::blocks::ThreadBlock;
+use crate::threads::ThreadBlock;
+
+/// Name, descriptor and address of a native method.
+type Native = (&'static CStr, &'static CStr, *mut c_void);
+
+/// Name and descriptor of each native method, and its function.
+macro_rules! natives {
+    ($($name:literal $descriptor:literal $function:ident),*) => {
+        [$(($name, $descriptor, ($function as *const ()).cast_mut().cast::<c_void>())),*]
+    };
+}
 
 /// Registers all of them. Only classes of the JDK may be the caller, or the JVM prints a warning.
 pub fn register_all(jni: Jni<'_>) -> Result<(), JvmError> {
-    let threads = jni.find_class(c"java/lang/TroddenThreads")?;
-    let ahead = jni.find_class(c"java/lang/TroddenAhead")?;
-    let main = jni.find_class(c"java/lang/Trodden")?;
-    let feedback = jni.find_class(c"java/lang/TroddenFeedback")?;
-    let address = |function: *const ()| function.cast_mut().cast::<c_void>();
-    let of_threads = [
-        (
-            c"reserve",
-            c"()J",
-            address(Java_java_lang_TroddenThreads_reserve as *const ()),
-        ),
-        (
-            c"reserveSmall",
-            c"()J",
-            address(Java_java_lang_TroddenThreads_reserveSmall as *const ()),
-        ),
-        (
-            c"open",
-            c"(JJLjava/lang/String;Z)V",
-            address(Java_java_lang_TroddenThreads_open as *const ()),
-        ),
-        (
-            c"join",
-            c"(JI)Z",
-            address(Java_java_lang_TroddenThreads_join as *const ()),
-        ),
-        (
-            c"drain",
-            c"(J)V",
-            address(Java_java_lang_TroddenThreads_drain as *const ()),
-        ),
-    ];
-    let of_main = [(
-        c"test",
-        c"(Ljava/lang/String;JJLjava/lang/String;)V",
-        address(Java_java_lang_Trodden_test as *const ()),
-    )];
-    let of_feedback = [(
-        c"slots",
-        c"()I",
-        address(Java_java_lang_TroddenFeedback_slots as *const ()),
-    )];
-    let of_ahead = [(
-        c"register",
-        c"(Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;[B)J",
-        address(Java_java_lang_TroddenAhead_register as *const ()),
-    )];
-    // SAFETY: the functions below have the signatures that the shim declares.
-    unsafe {
-        jni.register_natives(main, &of_main)?;
-        jni.register_natives(threads, &of_threads)?;
-        jni.register_natives(feedback, &of_feedback)?;
-        jni.register_natives(ahead, &of_ahead)
-    }
+    let register = |class: &CStr, natives: &[Native]| {
+        let class = jni.find_class(class)?;
+        // SAFETY: the functions below have the signatures that the shim declares.
+        unsafe { jni.register_natives(class, natives) }
+    };
+    register(
+        c"java/lang/Trodden",
+        &natives! { c"test" c"(Ljava/lang/String;JJLjava/lang/String;)V" Java_java_lang_Trodden_test },
+    )?;
+    register(
+        c"java/lang/TroddenThreads",
+        &natives! {
+            c"reserve" c"()J" Java_java_lang_TroddenThreads_reserve,
+            c"reserveSmall" c"()J" Java_java_lang_TroddenThreads_reserveSmall,
+            c"open" c"(JJLjava/lang/String;Z)V" Java_java_lang_TroddenThreads_open,
+            c"join" c"(JI)Z" Java_java_lang_TroddenThreads_join,
+            c"drain" c"(J)V" Java_java_lang_TroddenThreads_drain
+        },
+    )?;
+    register(
+        c"java/lang/TroddenFeedback",
+        &natives! { c"slots" c"()I" Java_java_lang_TroddenFeedback_slots },
+    )?;
+    register(
+        c"java/lang/TroddenAhead",
+        &natives! {
+            c"register"
+            c"(Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;[B)J"
+            Java_java_lang_TroddenAhead_register
+        },
+    )
 }
 
 /// `Trodden.test`: what was counted since the last call is that of a test. Called by its listener.
@@ -205,8 +191,8 @@ pub unsafe extern "system" fn Java_java_lang_TroddenThreads_join(
         let block = unsafe { ThreadBlock::from_address(block) };
         let method = MethodId(Word(u64::from(upper as u32) << 32).method());
         agent
-            .recording
-            .join_burst(&agent.host, jni, std::ptr::null_mut(), block, method)
+            .reporter(jni, std::ptr::null_mut())
+            .join_burst(block, method)
     };
     // SAFETY: the JVM passes the current thread's environment.
     jboolean::from(unsafe { Agent::on_thread("joining a burst", false, jni, join) })
@@ -236,7 +222,7 @@ pub unsafe extern "system" fn Java_java_lang_TroddenThreads_drain(jni: *mut JNIE
             .drain(block, || agent.host.jvmti.frames().ok());
         // SAFETY: the JVM passes the current thread's environment, valid during this call.
         if let (Some(false), Some(jni)) = (above, unsafe { Jni::from_raw(jni) }) {
-            agent.recording.find_before(&agent.host, jni, block);
+            agent.reporter(jni, std::ptr::null_mut()).find_before(block);
         }
     });
 }

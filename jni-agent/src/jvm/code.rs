@@ -105,7 +105,7 @@ enum Entry {
 }
 
 struct ThreadLayout {
-    /// Of the JNI environment.
+    /// The JNI environment.
     env: usize,
     state: usize,
     last_sp: usize,
@@ -179,8 +179,8 @@ impl CodeCache {
         Some(cache)
     }
 
-    /// May the walker be asked for the stack of the calling thread, which was interrupted with these
-    /// registers? Where does it begin?
+    /// The place where the walker begins on the stack of the calling thread, which was interrupted with these
+    /// registers, if it may be asked.
     ///
     /// # Safety
     /// The calling thread's own environment, not null, and its own registers, or those of a caller that was
@@ -200,7 +200,7 @@ impl CodeCache {
         }
     }
 
-    /// Does code that a thread was interrupted in return to this address?
+    /// True if code that a thread was interrupted in may return to this address.
     pub fn is_return_address(&self, pc: usize) -> bool {
         match self.blob(pc) {
             Some(Blob::Compiled(method)) => !self.is_deoptimized(method, pc) && follows_call(pc),
@@ -225,8 +225,8 @@ impl CodeCache {
         }
     }
 
-    /// Does an address belong to one method alone, which is interpreted, or was compiled for itself and is of
-    /// a class whose name begins like one of these? `None` if that cannot be said, as the address is in
+    /// True if an address belongs to one method alone, which is interpreted, or was compiled alone and is of
+    /// a class whose name begins like one of these. `None` if that cannot be said, as the address is in
     /// neither. The method must be on the stack of the calling thread.
     pub fn is_alone_in(&self, pc: usize, classes: &[&str]) -> Option<bool> {
         match self.blob(pc)? {
@@ -236,7 +236,7 @@ impl CodeCache {
         }
     }
 
-    /// Was this compiled for a method of a class whose name begins like one of these?
+    /// True if this was compiled for a method of a class whose name begins like one of these.
     fn is_of(&self, compiled: usize, classes: &[&str]) -> bool {
         let mut at = compiled;
         for field in self.owner {
@@ -252,7 +252,7 @@ impl CodeCache {
         })
     }
 
-    /// Does the walker begin at the registers, and not where the thread left Java code?
+    /// True if the walker begins at the registers, and not where the thread left Java code.
     fn begins_at_registers(&self, thread: usize) -> bool {
         let state: c_int = value(thread + self.thread.state);
         let left = word(thread + self.thread.last_sp) != 0 && word(thread + self.thread.last_pc) != 0;
@@ -279,7 +279,7 @@ impl CodeCache {
         Err(Unsafe::CallerUnknown)
     }
 
-    /// Is an address where deoptimised frames of a compiled method continue?
+    /// True if deoptimised frames of a compiled method continue at this address.
     fn is_deoptimized(&self, method: usize, pc: usize) -> bool {
         let entry = |entry| match entry {
             Entry::Address(field) => Some(word(method + field)).filter(|begin| *begin != 0),
@@ -292,7 +292,7 @@ impl CodeCache {
         begins.any(|begin| (begin..begin + HANDLER).contains(&pc))
     }
 
-    /// What an address belongs to; `None` if that is no code of the JVM's making.
+    /// The code that an address belongs to; `None` if the JVM has not made it.
     fn blob(&self, pc: usize) -> Option<Blob> {
         let heap = *self.heaps.iter().find(|&&heap| {
             (word(heap + self.heap.memory.0)..word(heap + self.heap.memory.1)).contains(&pc)
@@ -339,7 +339,7 @@ impl CodeCache {
     }
 }
 
-/// Is the instruction in front of an address a call? The address is in a compiled method, behind its
+/// True if the instruction in front of an address is a call. The address is in a compiled method, behind its
 /// description.
 fn follows_call(pc: usize) -> bool {
     if !cfg!(target_arch = "x86_64") {
@@ -406,14 +406,12 @@ fn library(vm: Vm) -> Option<Range<usize>> {
 /// Where the JNI environment is in a `JavaThread`: of one thread both addresses are known.
 fn env_in_thread(tables: &Tables, vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Option<usize> {
     let (env, size) = (vm.env().addr(), tables.size(c"JavaThread")?);
-    jni.push_frame(4096).ok()?;
+    let _frame = jni.frame(4096).ok()?;
     let threads = jvmti.threads();
     let all = threads.iter().flat_map(|threads| threads.iter());
     let mut addresses = all.filter_map(|&thread| {
         let field = jni.long_field_id(thread, c"eetop").ok()?;
         usize::try_from(jni.long_field(thread, field)).ok()
     });
-    let offset = addresses.find_map(|address| env.checked_sub(address).filter(|at| *at < size));
-    jni.pop_frame();
-    offset
+    addresses.find_map(|address| env.checked_sub(address).filter(|at| *at < size))
 }

@@ -1,4 +1,4 @@
-//! What the JVM answers when it will not.
+//! Errors of the JVM.
 
 use jvmti_bindings::sys::jvmti::jvmtiError;
 
@@ -16,7 +16,7 @@ pub enum JvmError {
     /// A JNI function left a Java exception behind (it is cleared).
     #[error("{call}: a Java exception")]
     Exception {
-        /// What was called.
+        /// The function.
         call: &'static str,
     },
     /// A JNI function of the invocation interface returned a code.
@@ -33,6 +33,16 @@ pub enum JvmError {
         /// The function.
         call: &'static str,
     },
+}
+
+impl JvmError {
+    /// An error unless a function of JNI has answered 0.
+    pub(super) fn check(call: &'static str, code: i32) -> Result<(), JvmError> {
+        match code {
+            0 => Ok(()),
+            code => Err(JvmError::Jni { call, code }),
+        }
+    }
 }
 
 fn name(error: jvmtiError) -> &'static str {

@@ -15,7 +15,7 @@ use super::thread::Vm;
 #[derive(Clone, Copy, Debug)]
 pub struct Flag {
     value: &'static AtomicU8,
-    /// Has nobody set it for this JVM?
+    /// True if it has its default value in this JVM.
     pub by_default: bool,
 }
 
@@ -32,7 +32,7 @@ pub fn check_jni(vm: Vm) -> Option<Flag> {
 }
 
 impl Flag {
-    /// Returns true if it is on.
+    /// True if it is on.
     pub fn is_on(self) -> bool {
         self.value.load(Ordering::Relaxed) != 0
     }
@@ -46,7 +46,7 @@ impl Flag {
 /// A word of HotSpot's flags says in these bits who set it; 0: nobody.
 const ORIGIN: u32 = 0xf;
 /// More flags than any JVM has.
-const MOST: usize = 10_000;
+const MAX_FLAGS: usize = 10_000;
 
 /// HotSpot's type of a flag.
 const FLAG: &CStr = c"JVMFlag";
@@ -61,7 +61,7 @@ fn find(tables: &Tables, name: &CStr) -> Option<Flag> {
         tables.offset(FLAG, c"_addr")?,
         tables.offset(FLAG, c"_flags")?,
     );
-    if flags.is_null() || count > MOST || size < of_name.max(of_value).max(of_origin) {
+    if flags.is_null() || count > MAX_FLAGS || size < of_name.max(of_value).max(of_origin) {
         return None;
     }
     for index in 0..count {

@@ -1,7 +1,7 @@
 //! The one policy for panics at the border: none crosses it.
 //!
 //! Every function that the JVM calls runs inside [`guard`]. A panic is logged, once, and the fallback is
-//! returned: a class stays as it was, a command fails, the clock stops. The program runs on.
+//! returned: a class stays unchanged, a command fails, the clock stops. The program runs on.
 //!
 //! What a panic leaves half done is behind locks, and these are used on after it (`locks.rs`). So what they
 //! guard must be usable wherever a panic may come:
@@ -11,7 +11,7 @@
 //! | registry of classes | plans, then commits; a commit that panics closes it (`classes/registry.rs`) |
 //! | stream of a thread | is closed if its analysis panics: what follows is counted as lost (`stream/events/stream.rs`) |
 //! | counts and baselines | a reset reads everything before it changes anything |
-//! | controller, ledger, structure graphs | belong to the clock's thread, which stops; what a dump then says of methods without probes is an estimate of the time before |
+//! | controller, history, structure graphs | belong to the clock's thread, which stops; what a dump then says of methods without probes is an estimate of the time before |
 //! | other maps and lists | single inserts and removals |
 //!
 //! The fact `panics` of a profile says how many there were.
@@ -35,8 +35,13 @@ pub fn guard<T>(entry: &'static str, fallback: T, body: impl FnOnce() -> T) -> T
     catch(entry, body).unwrap_or(fallback)
 }
 
+/// A panic that was caught, with its message.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Panicked(pub String);
+
 /// Runs a body; the panic's message if it panics.
-pub fn catch<T>(entry: &'static str, body: impl FnOnce() -> T) -> Result<T, String> {
+pub fn catch<T>(entry: &'static str, body: impl FnOnce() -> T) -> Result<T, Panicked> {
     static SILENCE: Once = Once::new();
     SILENCE.call_once(|| std::panic::set_hook(Box::new(|_| {})));
     catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
@@ -48,7 +53,7 @@ pub fn catch<T>(entry: &'static str, body: impl FnOnce() -> T) -> Result<T, Stri
         if CAUGHT.fetch_add(1, Ordering::Relaxed) == 0 {
             error!("internal error in {entry}: {text} (the program goes on; further ones are only counted)");
         }
-        text
+        Panicked(text)
     })
 }
 
@@ -62,7 +67,7 @@ mod tests {
         assert_eq!(guard("test", 7, || panic!("on purpose")), 7);
         assert_eq!(
             catch("test", || -> u8 { panic!("number {}", 3) }),
-            Err("number 3".to_owned())
+            Err(Panicked("number 3".to_owned()))
         );
         assert_eq!(guard("test", 7, || 8), 8);
         assert_eq!(panics(), before + 2);

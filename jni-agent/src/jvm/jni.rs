@@ -22,10 +22,6 @@ pub struct Jni<'e> {
 #[derive(Clone, Copy)]
 pub struct ClassRef(pub(super) jclass);
 
-/// A local reference to any object.
-#[derive(Clone, Copy)]
-pub struct ObjectRef(pub(super) jobject);
-
 /// A global reference, valid in all threads.
 #[derive(Clone, Copy)]
 pub struct GlobalRef(jobject);
@@ -122,7 +118,7 @@ impl<'e> Jni<'e> {
         })
     }
 
-    /// Is an exception pending that is not ours?
+    /// True while an exception is pending that is not ours.
     pub fn exception_pending(self) -> bool {
         jni!(self, ExceptionCheck) != 0
     }
@@ -180,13 +176,7 @@ impl<'e> Jni<'e> {
             methods.len() as jint
         );
         self.checked("RegisterNatives", ())?;
-        match code {
-            0 => Ok(()),
-            code => Err(JvmError::Jni {
-                call: "RegisterNatives",
-                code,
-            }),
-        }
+        JvmError::check("RegisterNatives", code)
     }
 
     /// The bytes of a `byte[]`; nothing for null.
@@ -194,7 +184,7 @@ impl<'e> Jni<'e> {
         if array.is_null() {
             return Ok(None);
         }
-        let mut bytes = vec![0u8; self.array_length(ObjectRef(array))];
+        let mut bytes = vec![0u8; self.array_length(array)];
         jni!(
             self,
             GetByteArrayRegion,
@@ -237,18 +227,8 @@ impl<'e> Jni<'e> {
         owned
     }
 
-    /// A global reference to a class.
-    pub fn global_class(self, class: ClassRef) -> GlobalRef {
-        GlobalRef(jni!(self, NewGlobalRef, class.0))
-    }
-
     /// A global reference to an object.
-    pub fn global(self, object: ObjectRef) -> GlobalRef {
-        GlobalRef(jni!(self, NewGlobalRef, object.0))
-    }
-
-    /// A global reference to an object that JVMTI gave out.
-    pub fn global_raw(self, object: jobject) -> GlobalRef {
+    pub fn global(self, object: jobject) -> GlobalRef {
         GlobalRef(jni!(self, NewGlobalRef, object))
     }
 
@@ -279,43 +259,27 @@ impl<'e> Jni<'e> {
         jni!(self, DeleteWeakGlobalRef, weak.0);
     }
 
-    /// Deletes a local reference to a class early.
-    pub fn delete_local_class(self, class: ClassRef) {
-        self.delete_local(class.0);
-    }
-
     /// Deletes a local reference early; no copy of it may be used again.
     pub fn delete_local(self, object: jobject) {
         jni!(self, DeleteLocalRef, object);
     }
 
-    /// Is an object one of a class?
+    /// True if an object is an instance of a class.
     pub fn is_instance(self, object: jobject, class: GlobalRef) -> bool {
         jni!(self, IsInstanceOf, object, class.0) != 0
     }
 
-    /// Do two references name the same object?
+    /// True if two references name the same object.
     pub fn same(self, one: jobject, other: jobject) -> bool {
         jni!(self, IsSameObject, one, other) != 0
     }
 
-    /// Opens room for local references that [`pop_frame`](Self::pop_frame) frees.
-    pub fn push_frame(self, capacity: jint) -> Result<(), JvmError> {
+    /// Opens room for local references, which are freed when the frame is dropped.
+    pub fn frame(self, capacity: jint) -> Result<LocalFrame<'e>, JvmError> {
         let code = jni!(self, PushLocalFrame, capacity);
         self.checked("PushLocalFrame", ())?;
-        if code == 0 {
-            Ok(())
-        } else {
-            Err(JvmError::Jni {
-                call: "PushLocalFrame",
-                code,
-            })
-        }
-    }
-
-    /// Frees the local references made since [`push_frame`](Self::push_frame).
-    pub fn pop_frame(self) {
-        jni!(self, PopLocalFrame, null_mut());
+        JvmError::check("PushLocalFrame", code)?;
+        Ok(LocalFrame(self))
     }
 
     /// Sets a static `int` field.
@@ -376,9 +340,7 @@ impl<'e> Jni<'e> {
         let array = jni!(self, CallStaticObjectMethodA, class.0, method.0, args.as_ptr());
         let array = self.checked("CallStaticObjectMethod", array)?;
         let bytes = self.bytes(array);
-        if !array.is_null() {
-            jni!(self, DeleteLocalRef, array);
-        }
+        self.delete_local(array);
         bytes
     }
 
@@ -395,28 +357,18 @@ impl<'e> Jni<'e> {
     }
 
     /// Calls a static method that takes nothing and returns an object.
-    pub fn call_object(self, class: ClassRef, method: StaticMethod) -> Result<ObjectRef, JvmError> {
+    pub fn call_object(self, class: ClassRef, method: StaticMethod) -> Result<jobject, JvmError> {
         let value = jni!(self, CallStaticObjectMethodA, class.0, method.0, std::ptr::null());
-        self.checked("CallStaticObjectMethod", ObjectRef(value))
+        self.checked("CallStaticObjectMethod", value)
     }
 
     /// Length of any array.
-    pub fn array_length(self, array: ObjectRef) -> usize {
-        jni!(self, GetArrayLength, array.0).max(0) as usize
-    }
-
-    /// The first `length` elements of a `long[]`.
-    pub fn longs(self, array: ObjectRef, length: usize) -> Result<Vec<jlong>, JvmError> {
-        self.longs_of(array.0, length)
-    }
-
-    /// The first `length` elements of a `long[]` behind a global reference.
-    pub fn global_longs(self, array: GlobalRef, length: usize) -> Result<Vec<jlong>, JvmError> {
-        self.longs_of(array.0, length)
+    pub fn array_length(self, array: jobject) -> usize {
+        jni!(self, GetArrayLength, array).max(0) as usize
     }
 
     /// Overwrites the first elements of a `long[]`.
-    pub fn set_global_longs(self, array: GlobalRef, values: &[jlong]) -> Result<(), JvmError> {
+    pub fn set_longs(self, array: GlobalRef, values: &[jlong]) -> Result<(), JvmError> {
         jni!(
             self,
             SetLongArrayRegion,
@@ -428,7 +380,8 @@ impl<'e> Jni<'e> {
         self.checked("SetLongArrayRegion", ())
     }
 
-    fn longs_of(self, array: jobject, length: usize) -> Result<Vec<jlong>, JvmError> {
+    /// The first `length` elements of a `long[]`.
+    pub fn longs(self, array: jobject, length: usize) -> Result<Vec<jlong>, JvmError> {
         let mut values = vec![0; length];
         jni!(
             self,
@@ -439,5 +392,15 @@ impl<'e> Jni<'e> {
             values.as_mut_ptr()
         );
         self.checked("GetLongArrayRegion", values)
+    }
+}
+
+/// Room for local references.
+#[must_use]
+pub struct LocalFrame<'e>(Jni<'e>);
+
+impl Drop for LocalFrame<'_> {
+    fn drop(&mut self) {
+        jni!(self.0, PopLocalFrame, null_mut());
     }
 }

@@ -6,7 +6,7 @@ use std::ptr::{NonNull, null_mut};
 use jvmti_bindings::sys::jni::{jint, jlong, jmethodID, jobject};
 use jvmti_bindings::sys::jvmti::{
     JVMTI_DISABLE, JVMTI_ENABLE, jvmtiCapabilities, jvmtiEnv, jvmtiError, jvmtiEvent, jvmtiEventCallbacks,
-    jvmtiFrameInfo, jvmtiLineNumberEntry, jvmtiThreadInfo,
+    jvmtiFrameInfo, jvmtiThreadInfo,
 };
 
 use super::error::JvmError;
@@ -39,6 +39,26 @@ macro_rules! jvmti {
             },
             None => Err(JvmError::Missing { call }),
         }
+    }};
+}
+
+/// The value that a function of the JVMTI table writes to its last argument, which begins with another.
+macro_rules! answer {
+    ($jvmti:expr, $begin:expr, $name:ident $(, $arg:expr)*) => {{
+        let mut answer = $begin;
+        jvmti!($jvmti, $name $(, $arg)*, &mut answer).map(|()| answer)
+    }};
+}
+
+/// The array that a function of the JVMTI table allocates: its last arguments are for its length and address.
+macro_rules! array {
+    ($jvmti:expr, $name:ident $(, $arg:expr)*) => {{
+        let (mut count, mut data) = (0, null_mut());
+        jvmti!($jvmti, $name $(, $arg)*, &mut count, &mut data).map(|()| JvmtiArray {
+            jvmti: $jvmti,
+            data,
+            length: count.max(0) as usize,
+        })
     }};
 }
 
@@ -79,9 +99,11 @@ impl Jvmti {
         NonNull::new(env).map(Jvmti)
     }
 
-    /// Adds capabilities.
-    pub fn add_capabilities(self, capabilities: &jvmtiCapabilities) -> Result<(), JvmError> {
-        jvmti!(self, AddCapabilities, capabilities)
+    /// Adds the capabilities that `set` sets.
+    pub fn add_capabilities(self, set: impl FnOnce(&mut jvmtiCapabilities)) -> Result<(), JvmError> {
+        let mut capabilities = jvmtiCapabilities::default();
+        set(&mut capabilities);
+        jvmti!(self, AddCapabilities, &capabilities)
     }
 
     /// Sets the event callbacks.
@@ -133,14 +155,8 @@ impl Jvmti {
 
     /// All loaded classes, as local references: use a frame.
     pub fn loaded_classes(self) -> Result<Vec<ClassRef>, JvmError> {
-        let (mut count, mut classes) = (0, null_mut());
-        jvmti!(self, GetLoadedClasses, &mut count, &mut classes)?;
-        let array = JvmtiArray {
-            jvmti: self,
-            data: classes,
-            length: count as usize,
-        };
-        Ok(array.iter().map(|&c| ClassRef(c)).collect())
+        let classes = array!(self, GetLoadedClasses)?;
+        Ok(classes.iter().map(|&c| ClassRef(c)).collect())
     }
 
     /// A class's internal name (`a/b/C`); `None` for arrays and primitives. Hidden classes have a dot in
@@ -157,41 +173,29 @@ impl Jvmti {
 
     /// The methods that a class declares. Each has an id from here on.
     pub fn class_methods(self, class: ClassRef) -> Result<JvmtiArray<jmethodID>, JvmError> {
-        let (mut count, mut methods) = (0, null_mut());
         let _turn = turn();
-        jvmti!(self, GetClassMethods, class.0, &mut count, &mut methods)?;
-        Ok(JvmtiArray {
-            jvmti: self,
-            data: methods,
-            length: count as usize,
-        })
+        array!(self, GetClassMethods, class.0)
     }
 
-    /// Is a method native? It must be one of a class that is loaded.
+    /// True for native methods. The method's class must be loaded.
     pub fn is_native(self, method: jmethodID) -> Result<bool, JvmError> {
-        let mut yes = 0;
-        jvmti!(self, IsMethodNative, method, &mut yes)?;
-        Ok(yes != 0)
+        Ok(answer!(self, 0, IsMethodNative, method)? != 0)
     }
 
     /// CPU time of a thread in nanoseconds; needs `can_get_thread_cpu_time`.
     pub fn thread_cpu_time(self, thread: ThreadRef) -> Result<u64, JvmError> {
-        let mut nanos = 0;
-        jvmti!(self, GetThreadCpuTime, thread, &mut nanos)?;
+        let nanos = answer!(self, 0, GetThreadCpuTime, thread)?;
         Ok(nanos.max(0) as u64)
     }
 
     /// The identity hash of a thread's object.
     pub fn object_hash(self, thread: ThreadRef) -> Result<jint, JvmError> {
-        let mut hash = 0;
-        jvmti!(self, GetObjectHashCode, thread, &mut hash)?;
-        Ok(hash)
+        answer!(self, 0, GetObjectHashCode, thread)
     }
 
-    /// May this class be retransformed?
+    /// True if this class may be retransformed.
     pub fn is_modifiable(self, class: ClassRef) -> bool {
-        let mut yes = 0;
-        jvmti!(self, IsModifiableClass, class.0, &mut yes).is_ok() && yes != 0
+        answer!(self, 0, IsModifiableClass, class.0).is_ok_and(|yes| yes != 0)
     }
 
     /// Sends classes through the class file load hook again, all or none.
@@ -203,39 +207,24 @@ impl Jvmti {
     /// A system property as the JVM knows it.
     pub fn system_property(self, name: &str) -> Option<String> {
         let name = CString::new(name).ok()?;
-        let mut value = null_mut();
-        jvmti!(self, GetSystemProperty, name.as_ptr(), &mut value).ok()?;
+        let value = answer!(self, null_mut(), GetSystemProperty, name.as_ptr()).ok()?;
         Some(self.text(value))
     }
 
     /// The system thread group, as a local reference: the root of all.
     pub fn system_thread_group(self) -> Result<jobject, JvmError> {
-        let (mut count, mut groups) = (0, null_mut());
-        jvmti!(self, GetTopThreadGroups, &mut count, &mut groups)?;
-        let array = JvmtiArray {
-            jvmti: self,
-            data: groups,
-            length: count as usize,
-        };
-        Ok(array.first().copied().unwrap_or(null_mut()))
+        let groups = array!(self, GetTopThreadGroups)?;
+        Ok(groups.first().copied().unwrap_or(null_mut()))
     }
 
     /// All live platform threads, as local references: use a frame.
     pub fn threads(self) -> Result<JvmtiArray<ThreadRef>, JvmError> {
-        let (mut count, mut threads) = (0, null_mut());
-        jvmti!(self, GetAllThreads, &mut count, &mut threads)?;
-        Ok(JvmtiArray {
-            jvmti: self,
-            data: threads,
-            length: count as usize,
-        })
+        array!(self, GetAllThreads)
     }
 
     /// The calling thread, as a local reference.
     pub fn current_thread(self) -> Result<ThreadRef, JvmError> {
-        let mut thread = null_mut();
-        jvmti!(self, GetCurrentThread, &mut thread)?;
-        Ok(thread)
+        answer!(self, null_mut(), GetCurrentThread)
     }
 
     /// A thread's name.
@@ -253,9 +242,7 @@ impl Jvmti {
 
     /// A thread's state bits.
     pub fn thread_state(self, thread: ThreadRef) -> Result<jint, JvmError> {
-        let mut state = 0;
-        jvmti!(self, GetThreadState, thread, &mut state)?;
-        Ok(state)
+        answer!(self, 0, GetThreadState, thread)
     }
 
     /// Suspends threads; returns for each whether it worked.
@@ -285,15 +272,13 @@ impl Jvmti {
 
     /// How many frames the calling thread's stack has.
     pub fn frames(self) -> Result<u32, JvmError> {
-        let mut count = 0;
-        jvmti!(self, GetFrameCount, null_mut(), &mut count)?;
+        let count = answer!(self, 0, GetFrameCount, null_mut())?;
         Ok(count.max(0) as u32)
     }
 
-    /// Is this an old version of a method, of a class that has been redefined since?
+    /// True for an old version of a method, of a class that has been redefined since.
     pub fn is_obsolete(self, method: jmethodID) -> bool {
-        let mut yes = 0;
-        jvmti!(self, IsMethodObsolete, method, &mut yes).is_ok() && yes != 0
+        answer!(self, 0, IsMethodObsolete, method).is_ok_and(|yes| yes != 0)
     }
 
     /// Bytes of code of a method that is not native or abstract.
@@ -306,16 +291,10 @@ impl Jvmti {
     /// Where the lines of a method begin: bytecode index and line, ascending. None for methods without line
     /// numbers; needs `can_get_line_numbers`.
     pub fn lines(self, method: jmethodID) -> Vec<(u16, u16)> {
-        let (mut count, mut entries) = (0, null_mut());
-        if jvmti!(self, GetLineNumberTable, method, &mut count, &mut entries).is_err() {
+        let Ok(entries) = array!(self, GetLineNumberTable, method) else {
             return Vec::new();
-        }
-        let array: JvmtiArray<jvmtiLineNumberEntry> = JvmtiArray {
-            jvmti: self,
-            data: entries,
-            length: count.max(0) as usize,
         };
-        let entries = array.iter().filter_map(|entry| {
+        let entries = entries.iter().filter_map(|entry| {
             let start = u16::try_from(entry.start_location).ok()?;
             Some((start, u16::try_from(entry.line_number).ok()?))
         });
@@ -329,13 +308,10 @@ impl Jvmti {
         jvmti!(self, SetHeapSamplingInterval, bytes as jint)
     }
 
-    /// What was kept for the calling thread, virtual ones included; 0 if nothing was.
+    /// The number kept for the calling thread, virtual ones included; 0 if there is none.
     pub fn thread_data(self) -> usize {
-        let mut data = null_mut();
-        match jvmti!(self, GetThreadLocalStorage, null_mut(), &mut data) {
-            Ok(()) => data.addr(),
-            Err(_) => 0,
-        }
+        let data = answer!(self, null_mut(), GetThreadLocalStorage, null_mut());
+        data.map_or(0, |data| data.addr())
     }
 
     /// Keeps a number for the calling thread.
@@ -356,25 +332,15 @@ impl Jvmti {
         depth: usize,
         frames: &mut [jvmtiFrameInfo],
     ) -> Result<usize, JvmError> {
-        let mut count = 0;
         let _turn = turn();
-        jvmti!(
-            self,
-            GetStackTrace,
-            thread,
-            depth as jint,
-            frames.len() as jint,
-            frames.as_mut_ptr(),
-            &mut count
-        )?;
+        let (depth, most) = (depth as jint, frames.len() as jint);
+        let count = answer!(self, 0, GetStackTrace, thread, depth, most, frames.as_mut_ptr())?;
         Ok(count.max(0) as usize)
     }
 
     /// An `int` local of a frame of a suspended thread.
     pub fn local_int(self, thread: ThreadRef, depth: usize, slot: u16) -> Result<jint, JvmError> {
-        let mut value = 0;
-        jvmti!(self, GetLocalInt, thread, depth as jint, slot.into(), &mut value)?;
-        Ok(value)
+        answer!(self, 0, GetLocalInt, thread, depth as jint, slot.into())
     }
 
     /// Name and descriptor of a method of a frame just seen.
@@ -393,8 +359,6 @@ impl Jvmti {
 
     /// The class of a method of a frame just seen, as a local reference.
     pub fn declaring_class(self, method: jmethodID) -> Result<ClassRef, JvmError> {
-        let mut class = null_mut();
-        jvmti!(self, GetMethodDeclaringClass, method, &mut class)?;
-        Ok(ClassRef(class))
+        answer!(self, null_mut(), GetMethodDeclaringClass, method).map(ClassRef)
     }
 }

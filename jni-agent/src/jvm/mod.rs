@@ -5,16 +5,18 @@
 //! was given out by that JVM and not yet deleted by us.
 
 pub mod code;
-pub mod error;
+mod error;
 pub mod flags;
-pub mod guard;
-pub mod jni;
-pub mod jvmti;
+mod guard;
+mod jni;
+mod jvmti;
 pub mod symbols;
 mod tables;
-pub mod thread;
+mod thread;
 mod turns;
 
 pub use error::JvmError;
-pub use jni::{ClassRef, FieldId, GlobalRef, Jni, StaticMethod};
-pub use jvmti::Jvmti;
+pub use guard::{Panicked, catch, guard, panics};
+pub use jni::{ClassRef, FieldId, GlobalRef, Jni, LocalFrame, StaticMethod, WeakRef};
+pub use jvmti::{Jvmti, ThreadRef};
+pub use thread::Vm;

@@ -1,4 +1,4 @@
-//! What HotSpot says about the layout of its own data: the tables of types and fields that the library
+//! The layout of HotSpot's own data, as it says it: the tables of types and fields that the library
 //! exports for debuggers (`vmStructs.cpp`).
 
 use std::ffi::{CStr, c_char, c_void};
@@ -26,22 +26,14 @@ impl Tables {
     /// Where a field is in an object of a type, in bytes.
     pub fn offset(&self, type_name: &CStr, field: &CStr) -> Option<usize> {
         let entry = self.entry(type_name, field)?;
-        let offset: u64 = read(
-            entry
-                .wrapping_add(self.layout(c"gHotSpotVMStructEntryOffsetOffset")?)
-                .cast(),
-        )?;
+        let offset: u64 = self.part(entry, c"gHotSpotVMStructEntryOffsetOffset")?;
         usize::try_from(offset).ok()
     }
 
     /// The address of a static field of a type.
     pub fn static_field(&self, type_name: &CStr, field: &CStr) -> Option<*const u8> {
         let entry = self.entry(type_name, field)?;
-        let at: *const u8 = read(
-            entry
-                .wrapping_add(self.layout(c"gHotSpotVMStructEntryAddressOffset")?)
-                .cast(),
-        )?;
+        let at: *const u8 = self.part(entry, c"gHotSpotVMStructEntryAddressOffset")?;
         (!at.is_null()).then_some(at)
     }
 
@@ -50,11 +42,7 @@ impl Tables {
         let of_type = self.layout(c"gHotSpotVMTypeEntryTypeNameOffset")?;
         let stride = self.layout(c"gHotSpotVMTypeEntryArrayStride")?;
         let entry = find(self.types, stride, of_type, |_, name| is(name, type_name))?;
-        let size: u64 = read(
-            entry
-                .wrapping_add(self.layout(c"gHotSpotVMTypeEntrySizeOffset")?)
-                .cast(),
-        )?;
+        let size: u64 = self.part(entry, c"gHotSpotVMTypeEntrySizeOffset")?;
         usize::try_from(size).ok().filter(|size| *size > 0)
     }
 
@@ -67,6 +55,11 @@ impl Tables {
             is(name, type_name)
                 && read(entry.wrapping_add(of_field).cast()).is_some_and(|name| is(name, field))
         })
+    }
+
+    /// A part of a table's entry, at the offset that the library exports by this name.
+    fn part<T: Copy>(&self, entry: *const u8, offset: &CStr) -> Option<T> {
+        read(entry.wrapping_add(self.layout(offset)?).cast())
     }
 
     /// A number about the tables' layout.
@@ -95,7 +88,7 @@ fn find(
     }
 }
 
-/// Is a constant string of the JVM's the wanted one?
+/// True if a constant string of the JVM's is the wanted one.
 pub fn is(name: *const c_char, wanted: &CStr) -> bool {
     // SAFETY: null, or one of the JVM's constant strings.
     !name.is_null() && unsafe { CStr::from_ptr(name) } == wanted

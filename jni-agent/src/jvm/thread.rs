@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
 
-use jvmti_bindings::sys::jni::{JNI_OK, JNI_VERSION_1_8, JNIEnv, JavaVM, jobject};
+use jvmti_bindings::sys::jni::{JNI_VERSION_1_8, JNIEnv, JavaVM, JavaVMAttachArgs, jobject};
 use jvmti_bindings::sys::jvmti::{JVMTI_VERSION_11, jvmtiEnv};
 
 use super::error::JvmError;
@@ -18,13 +18,6 @@ pub struct Vm(*mut JavaVM);
 unsafe impl Send for Vm {}
 // SAFETY: as above.
 unsafe impl Sync for Vm {}
-
-#[repr(C)]
-struct AttachArgs {
-    version: i32,
-    name: *const std::ffi::c_char,
-    group: jobject,
-}
 
 impl Vm {
     /// Wraps the pointer that the JVM passed to an agent's entry function.
@@ -57,10 +50,8 @@ impl Vm {
     /// The calling thread's environment; null if it is not attached. For threads that are or were attached
     /// this reads the thread's own memory only, so a signal handler may ask.
     pub fn env(self) -> *mut JNIEnv {
-        match self.environment(JNI_VERSION_1_8) {
-            Ok(env) => env.cast(),
-            Err(_) => null_mut(),
-        }
+        self.environment(JNI_VERSION_1_8)
+            .map_or(null_mut(), |env| env.cast())
     }
 
     /// An address inside the JVM's code.
@@ -73,11 +64,7 @@ impl Vm {
         let mut env = null_mut();
         // SAFETY: `self.0` is the live JVM; `env` is a live local.
         let code = unsafe { ((**self.0).GetEnv)(self.0, &mut env, version) };
-        if code == JNI_OK {
-            Ok(env)
-        } else {
-            Err(JvmError::Jni { call: "GetEnv", code })
-        }
+        JvmError::check("GetEnv", code).map(|()| env)
     }
 
     /// Runs a body on the calling native thread, attached as a daemon of the system thread group, so that
@@ -94,29 +81,26 @@ impl Vm {
         // member.
         let group = self.jni().and_then(|jni| {
             let group = jvmti.system_thread_group()?;
-            Ok(jni.global_raw(group))
+            Ok(jni.global(group))
         });
         if let Ok(group) = group {
             self.detach();
             self.attach(&name, group.raw())?;
         }
-        let result = match self.jni() {
-            Ok(jni) => {
-                if let Ok(group) = group {
-                    jni.delete_global(group);
-                }
-                Ok(body(jni))
+        let result = self.jni().map(|jni| {
+            if let Ok(group) = group {
+                jni.delete_global(group);
             }
-            Err(e) => Err(e),
-        };
+            body(jni)
+        });
         self.detach();
         result
     }
 
     fn attach(self, name: &CString, group: jobject) -> Result<(), JvmError> {
-        let mut args = AttachArgs {
+        let mut args = JavaVMAttachArgs {
             version: JNI_VERSION_1_8,
-            name: name.as_ptr(),
+            name: name.as_ptr().cast_mut(),
             group,
         };
         let mut env = null_mut();
@@ -124,14 +108,7 @@ impl Vm {
         let code = unsafe {
             ((**self.0).AttachCurrentThreadAsDaemon)(self.0, &mut env, (&raw mut args).cast::<c_void>())
         };
-        if code == JNI_OK {
-            Ok(())
-        } else {
-            Err(JvmError::Jni {
-                call: "AttachCurrentThreadAsDaemon",
-                code,
-            })
-        }
+        JvmError::check("AttachCurrentThreadAsDaemon", code)
     }
 
     fn detach(self) {

@@ -1,16 +1,17 @@
-//! Who asks the JVM for ids of methods does so in turn.
+//! Threads ask the JVM for ids of methods in turn.
 //!
 //! HotSpot before JDK 23 keeps the ids of a class's methods in an array, which grows when the first replaced
-//! version of a method of a redefined class is asked for. Whoever asks reads the array's address *before* it
-//! takes the lock that guards it, and whoever made it grow frees the old one: so of two threads that ask at
-//! once, one may read freed memory, and get an id that ends the JVM when it is looked at (JDK-8313332). Our
-//! walks of stacks do that in all threads at once when profiling begins in the middle of a run.
+//! version of a method of a redefined class is asked for. A thread that asks reads the array's address
+//! *before* it takes the lock that guards it, and the thread that made it grow frees the old one: so of two
+//! threads that ask at once, one may read freed memory, and get an id that ends the JVM when it is looked at
+//! (JDK-8313332). Our walks of stacks do that in all threads at once when profiling begins in the middle of a
+//! run.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-/// The longest wait. Whoever has the turn may have been suspended by a debugger in the middle of its walk:
-/// then nobody else may wait for it for ever.
+/// The longest wait. The thread that has the turn may have been suspended by a debugger in the middle of its
+/// walk: then no other thread may wait for it for ever.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 static TURN: Mutex<()> = Mutex::new(());

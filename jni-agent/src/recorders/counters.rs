@@ -3,23 +3,19 @@
 
 use std::sync::{Arc, Mutex};
 
-use trodden_instrumenter::CounterSlot;
+use trodden_instrumenter::MethodId;
 use trodden_profile::options::{CutPaths, OpenPaths};
 use trodden_profile::{ClassProfile, RunInfo, facts};
 
-use super::recorder::{
-    BeginError, OnTick, ReadError, Reading, Recorder, Totals, UnderWay, has_blocks, totals,
-};
-use super::renumbering::{Renumbering, as_one};
+use super::recorder::{Moment, OnTick, ReadError, Reading, Recorder, Totals, UnderWay, totals};
+use super::renumbering::{as_one, renumber_if_due};
+use crate::controller::Renumber;
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;
-use crate::sampling::clock::{Signal, Tick};
-use crate::sampling::collector::classes;
-use crate::sampling::exact::ExactCounts;
-use crate::sampling::open;
+use crate::sampling::{ExactCounts, classes, open};
 use crate::settings::Settings;
-use crate::threads::shim::Shim;
+use crate::threads::Shim;
 
 /// Counts of counters.
 #[derive(Default)]
@@ -29,21 +25,20 @@ pub struct Counters {
 }
 
 impl Recorder for Counters {
-    fn check(&self, shim: &Shim, _: &Settings) -> Result<(), BeginError> {
-        has_blocks(shim)
-    }
-
-    fn on_ticks(self: Arc<Self>, host: &'static Host, settings: &Arc<Settings>) -> Box<dyn OnTick> {
-        Box::new(Ticks {
-            renumbering: Renumbering::new(settings),
-            counters: self,
-            host,
-            settings: Arc::clone(settings),
+    fn on_ticks(self: Arc<Self>, _: &'static Host, settings: &Settings) -> OnTick {
+        let mut renumber = settings.options.renumber_after().map(Renumber::after);
+        Box::new(move |now: &Moment<'_>| {
+            let counts = || {
+                let counts = ExactCounts::read(now.host, now.shim, now.jni)?;
+                Ok(self.classes(now.host, &counts).0)
+            };
+            renumber_if_due(&mut renumber, now, counts);
+            Ok(())
         })
     }
 
     fn reset(&self, host: &Host, shim: &Shim, jni: Jni<'_>) -> Result<(), JvmError> {
-        let counts = ExactCounts::read(&host.registry, &host.blocks, shim, jni)?;
+        let counts = ExactCounts::read(host, shim, jni)?;
         *lock(&self.baseline) = counts;
         Ok(())
     }
@@ -92,15 +87,19 @@ impl Counters {
             run.facts.set(facts::OPEN_FRAMES, open.read);
             run.facts.set(facts::OPEN_FRAMES_UNREAD, open.unread);
         }
+        Ok(totals(run, self.classes(host, &counts)))
+    }
+
+    /// The classes with what was counted since the last reset.
+    fn classes(&self, host: &Host, counts: &ExactCounts) -> (Vec<ClassProfile>, Vec<MethodId>) {
         let baseline = lock(&self.baseline);
-        let counted = classes(&host.registry, |entry, method| {
+        classes(&host.registry, |entry, method| {
             counts.of_method(&baseline, entry, method)
-        });
-        Ok(totals(run, counted))
+        })
     }
 }
 
-/// Exact counts, and what is under way if that is wanted and can be read.
+/// Exact counts, and open paths if these are wanted and can be read.
 fn exact_counts(
     host: &Host,
     settings: &Settings,
@@ -108,42 +107,14 @@ fn exact_counts(
     jni: Jni<'_>,
     with_open: bool,
 ) -> Result<(ExactCounts, Option<open::OpenPaths>), JvmError> {
-    let dense = || host.blocks.sums(CounterSlot(0)..host.registry.counters());
     if !with_open || !settings.reads_open_paths() || !host.granted.frames {
-        return Ok((ExactCounts::after(dense(), shim, jni)?, None));
+        return Ok((ExactCounts::read(host, shim, jni)?, None));
     }
     let filter = &settings.instrumenter.options().filter;
     let (open, suspended) = open::read(host, filter, jni)?;
-    let dense = dense();
+    let dense = host.counters();
     drop(suspended);
     let mut counts = ExactCounts::after(dense, shim, jni)?;
     counts.add_open(&open);
     Ok((counts, Some(open)))
-}
-
-/// Counting takes no clock; numbering classes again does.
-struct Ticks {
-    counters: Arc<Counters>,
-    host: &'static Host,
-    settings: Arc<Settings>,
-    renumbering: Renumbering,
-}
-
-impl OnTick for Ticks {
-    fn tick(&mut self, jni: Jni<'_>, _: Tick, _: &Signal) -> Result<(), JvmError> {
-        let Some(shim) = self.host.shim_if_defined() else {
-            return Ok(());
-        };
-        let Host { registry, blocks, .. } = self.host;
-        let counts = || -> Result<Vec<ClassProfile>, JvmError> {
-            let counts = ExactCounts::read(registry, blocks, shim, jni)?;
-            let baseline = lock(&self.counters.baseline);
-            Ok(classes(registry, |entry, method| {
-                counts.of_method(&baseline, entry, method)
-            })
-            .0)
-        };
-        self.renumbering.tick(self.host, &self.settings, jni, counts);
-        Ok(())
-    }
 }

@@ -1,18 +1,17 @@
 //! Marks of the code that ran at all (`profile=coverage`).
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
 use trodden_instrumenter::MethodId;
 use trodden_profile::{Covered, MethodCounts, MethodCovered};
 
-use super::recorder::{BeginError, Idle, OnTick, ReadError, Reading, Recorder, Totals, totals};
-use crate::classes::registry::{ClassEntry, Slots};
+use super::recorder::{BeginError, ReadError, Reading, Recorder, Totals, totals};
+use crate::classes::{ClassEntry, Slots};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
-use crate::sampling::collector::classes;
+use crate::sampling::classes;
 use crate::settings::Settings;
-use crate::threads::shim::Shim;
+use crate::threads::Shim;
 
 /// The shim keeps the marks.
 pub struct Coverage;
@@ -20,10 +19,6 @@ pub struct Coverage;
 impl Recorder for Coverage {
     fn check(&self, _: &Shim, _: &Settings) -> Result<(), BeginError> {
         Ok(())
-    }
-
-    fn on_ticks(self: Arc<Self>, _: &'static Host, _: &Arc<Settings>) -> Box<dyn OnTick> {
-        Box::new(Idle)
     }
 
     fn keeps_counts(&self) -> Option<&'static str> {

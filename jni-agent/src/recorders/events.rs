@@ -6,19 +6,17 @@ use std::time::{Duration, Instant};
 
 use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_VIRTUAL_THREAD_END,
-    jvmtiCapabilities,
 };
 use trodden_analyses::stream::Pipeline;
 use trodden_profile::{RunInfo, facts};
 
-use super::recorder::{Begin, BeginError, Idle, OnTick, ReadError, Reading, Recorder, Totals, has_blocks};
+use super::recorder::{Begin, BeginError, Moment, OnTick, ReadError, Reading, Recorder, Totals, idle};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;
-use crate::sampling::clock::{Signal, Tick};
 use crate::settings::Settings;
 use crate::stream::Recording;
-use crate::threads::shim::Shim;
+use crate::threads::Shim;
 
 /// The streams of all threads, and bursts so far.
 pub struct Events {
@@ -56,23 +54,16 @@ impl Recorder for Events {
         Ok(())
     }
 
-    fn check(&self, shim: &Shim, _: &Settings) -> Result<(), BeginError> {
-        has_blocks(shim)
-    }
-
     fn begin(&self, host: &Host, begin: Begin<'_>) -> Result<(), BeginError> {
         let settings = begin.settings;
         // Only newer JVMs have virtual threads; on older ones both fail, and nothing is lost.
-        let mut capabilities = jvmtiCapabilities::default();
-        capabilities.set_can_support_virtual_threads(true);
-        if host.jvmti.add_capabilities(&capabilities).is_ok() {
+        let virtual_threads = (host.jvmti).add_capabilities(|set| set.set_can_support_virtual_threads(true));
+        if virtual_threads.is_ok() {
             let _ = host.jvmti.notify(JVMTI_EVENT_VIRTUAL_THREAD_END, true);
         }
         host.jvmti.notify(JVMTI_EVENT_THREAD_END, true)?;
         if let Some(bytes) = settings.alloc_interval() {
-            let mut capabilities = jvmtiCapabilities::default();
-            capabilities.set_can_generate_sampled_object_alloc_events(true);
-            host.jvmti.add_capabilities(&capabilities)?;
+            (host.jvmti).add_capabilities(|set| set.set_can_generate_sampled_object_alloc_events(true))?;
             host.jvmti.set_heap_sampling_interval(bytes)?;
             self.recording.set_alloc_interval(bytes);
             host.jvmti.notify(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, true)?;
@@ -93,15 +84,10 @@ impl Recorder for Events {
         Ok(())
     }
 
-    fn on_ticks(self: Arc<Self>, host: &'static Host, settings: &Arc<Settings>) -> Box<dyn OnTick> {
+    fn on_ticks(self: Arc<Self>, _: &'static Host, settings: &Settings) -> OnTick {
         match settings.bursts() {
-            Some(length) => Box::new(Ticks {
-                events: self,
-                host,
-                settings: Arc::clone(settings),
-                length,
-            }),
-            None => Box::new(Idle),
+            Some(length) => Box::new(move |now: &Moment<'_>| self.burst(now, length)),
+            None => idle(),
         }
     }
 
@@ -133,9 +119,7 @@ impl Recorder for Events {
         let (recording, settings) = (self.recording, reading.settings);
         let pipeline = recording.streams.pipeline().ok_or(ReadError::Nothing)?;
         recording.streams.flush();
-        let mut profile = pipeline
-            .profile_of(reading.run, &reading.host.registry.method_table())
-            .map_err(|e| ReadError::Analysis(e.to_string()))?;
+        let mut profile = pipeline.profile_of(reading.run, &reading.host.registry.method_table())?;
         let facts = &mut profile.run.facts;
         facts.set(facts::LOST, recording.streams.lost());
         if settings.bursts().is_some() {
@@ -170,39 +154,28 @@ impl Recorder for Events {
     }
 }
 
-/// Lets probes report calls and returns for some time, or the JVM these or paths.
-struct Ticks {
-    events: Arc<Events>,
-    host: &'static Host,
-    settings: Arc<Settings>,
-    length: Duration,
-}
-
-impl OnTick for Ticks {
-    fn tick(&mut self, jni: Jni<'_>, _: Tick, signal: &Signal) -> Result<(), JvmError> {
-        let Some(shim) = self.host.shim_if_defined() else {
-            return Ok(());
-        };
-        let recording = self.events.recording;
-        let number = recording.next_burst();
-        let (events, jvmti) = (&recording.method_events, self.host.jvmti);
-        let options = &self.settings.options;
+impl Events {
+    /// Lets probes report calls and returns for some time, or the JVM these or paths.
+    fn burst(&self, now: &Moment<'_>, length: Duration) -> Result<(), JvmError> {
+        let (events, jvmti) = (&self.recording.method_events, now.host.jvmti);
+        let number = self.recording.next_burst();
+        let options = &now.settings.options;
         let of_jvm = options.has_events_of_jvm();
         if of_jvm {
             events.begin(jvmti, number, options.has_steps_of_jvm())?
         } else {
-            shim.set_burst(jni, number)?
+            now.shim.set_burst(now.jni, number)?
         }
-        lock(&self.events.bursts).number += 1;
+        lock(&self.bursts).number += 1;
         let begun = Instant::now();
-        signal.nap(self.length);
+        now.signal.nap(length);
         let took = begun.elapsed();
         if of_jvm {
             events.end(jvmti)
         } else {
-            shim.set_burst(jni, 0)?
+            now.shim.set_burst(now.jni, 0)?
         }
-        lock(&self.events.bursts).lasted += took;
+        lock(&self.bursts).lasted += took;
         Ok(())
     }
 }

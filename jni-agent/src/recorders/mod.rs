@@ -30,7 +30,7 @@ use trodden_instrumenter::ProbeKind;
 use crate::settings::Settings;
 use crate::stream::Recording;
 
-pub use recorder::{Begin, BeginError, OnTick, ReadError, Reading, Recorder, Totals, UnderWay};
+pub use recorder::{Begin, BeginError, Moment, OnTick, ReadError, Reading, Recorder, Totals, UnderWay};
 
 /// The recorder of these settings.
 pub fn new(settings: &Settings, recording: &'static Recording) -> Arc<dyn Recorder> {

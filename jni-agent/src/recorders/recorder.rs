@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use trodden_analyses::stream::StreamError;
 use trodden_instrumenter::MethodId;
-use trodden_profile::{ClassProfile, Profile, RunInfo};
+use trodden_profile::{ClassProfile, MergeError, Profile, RunInfo};
 
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
-use crate::sampling::clock::{Signal, Tick};
+use crate::sampling::{Signal, Tick};
 use crate::settings::Settings;
 use crate::stream::record::TraceFile;
-use crate::threads::shim::Shim;
+use crate::threads::Shim;
 
 /// Why a profile could not begin with these probes.
 #[derive(Debug, thiserror::Error)]
@@ -64,7 +64,10 @@ pub enum ReadError {
     Jvm(#[from] JvmError),
     /// An analysis has no result.
     #[error("the profile could not be made: {0}")]
-    Analysis(String),
+    Analysis(#[from] StreamError),
+    /// Classes that were numbered twice contradict each other.
+    #[error("the profile could not be made: {0}")]
+    Classes(#[from] MergeError),
 }
 
 /// Readings of paths that have not ended.
@@ -114,19 +117,21 @@ pub struct Totals {
 
 /// Records with one kind of probe.
 pub trait Recorder: Send + Sync {
-    /// Can it begin in this JVM? Sets what only the JVM can say.
+    /// Checks that it can begin in this JVM. Sets what only the JVM can say.
     ///
     /// # Errors
-    /// Why not.
+    /// If it cannot.
     fn prepare(&self, _host: &Host, _jni: Jni<'_>, _settings: &mut Settings) -> Result<(), BeginError> {
         Ok(())
     }
 
-    /// Returns true if this JVM's shim has all fields and methods for the probes.
+    /// Checks that this JVM's shim has all that the probes need: a block of counters for the first thread.
     ///
     /// # Errors
-    /// Why not.
-    fn check(&self, shim: &Shim, settings: &Settings) -> Result<(), BeginError>;
+    /// If something is missing.
+    fn check(&self, shim: &Shim, _settings: &Settings) -> Result<(), BeginError> {
+        shim.first_block().map(drop).ok_or(BeginError::NoRoom)
+    }
 
     /// Recording begins, or continues: before classes get their probes.
     ///
@@ -137,7 +142,9 @@ pub trait Recorder: Send + Sync {
     }
 
     /// The work of the clock's thread from now on.
-    fn on_ticks(self: Arc<Self>, host: &'static Host, settings: &Arc<Settings>) -> Box<dyn OnTick>;
+    fn on_ticks(self: Arc<Self>, _host: &'static Host, _settings: &Settings) -> OnTick {
+        idle()
+    }
 
     /// Nothing is reported from now on; probes may still be in.
     fn pause(&self, _host: &Host, _shim: &Shim, _jni: Jni<'_>) {}
@@ -171,30 +178,28 @@ pub trait Recorder: Send + Sync {
     }
 }
 
-/// The work of a recorder at each tick of the clock, in the clock's thread.
-pub trait OnTick: Send {
-    /// A tick.
-    ///
-    /// # Errors
-    /// If nothing more can be recorded.
-    fn tick(&mut self, jni: Jni<'_>, tick: Tick, signal: &Signal) -> Result<(), JvmError>;
+/// A tick of the clock, in the clock's thread.
+pub struct Moment<'a> {
+    /// The JVM.
+    pub host: &'static Host,
+    /// The settings that the profile is recorded with.
+    pub settings: &'a Settings,
+    /// The Java half.
+    pub shim: &'a Shim,
+    /// The clock's thread.
+    pub jni: Jni<'a>,
+    /// The tick.
+    pub tick: Tick,
+    /// Interrupts waits when the clock is to stop.
+    pub signal: &'a Signal,
 }
 
-/// Nothing is to be done.
-pub struct Idle;
+/// The work of a recorder at each tick. An error: nothing more can be recorded.
+pub type OnTick = Box<dyn FnMut(&Moment<'_>) -> Result<(), JvmError> + Send>;
 
-impl OnTick for Idle {
-    fn tick(&mut self, _: Jni<'_>, _: Tick, _: &Signal) -> Result<(), JvmError> {
-        Ok(())
-    }
-}
-
-/// Returns true if there is a block of counters for the first thread.
-pub fn has_blocks(shim: &Shim) -> Result<(), BeginError> {
-    match shim.first_block() {
-        Some(_) => Ok(()),
-        None => Err(BeginError::NoRoom),
-    }
+/// No work.
+pub fn idle() -> OnTick {
+    Box::new(|_: &Moment<'_>| Ok(()))
 }
 
 /// A profile of these classes, as the registry numbers them.

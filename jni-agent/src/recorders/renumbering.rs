@@ -2,36 +2,23 @@
 
 use trodden_profile::{ClassProfile, Profile, facts, merge};
 
-use super::recorder::{ReadError, Totals};
+use super::recorder::{Moment, ReadError, Totals};
 use crate::controller::Renumber;
-use crate::host::Host;
-use crate::jvm::{Jni, JvmError};
+use crate::jvm::JvmError;
 use crate::log::warning;
 use crate::settings::Settings;
 
-/// Numbers classes again when it is time, once.
-pub struct Renumbering(Option<Renumber>);
-
-impl Renumbering {
-    /// From now on, if the options want that.
-    pub fn new(settings: &Settings) -> Self {
-        Renumbering(settings.options.renumber_after().map(Renumber::after))
-    }
-
-    /// A tick of the clock. `counts`: of all classes so far.
-    pub fn tick(
-        &mut self,
-        host: &Host,
-        settings: &Settings,
-        jni: Jni<'_>,
-        counts: impl FnOnce() -> Result<Vec<ClassProfile>, JvmError>,
-    ) {
-        if self.0.as_ref().is_some_and(Renumber::is_due)
-            && let Some(renumber) = self.0.take()
-            && let Err(e) = counts().and_then(|classes| renumber.renumber(host, classes, settings, jni))
-        {
-            warning!("classes keep their path numbers: {e}");
-        }
+/// Numbers classes again when it is time, once. `counts`: of all classes so far.
+pub fn renumber_if_due(
+    renumber: &mut Option<Renumber>,
+    now: &Moment<'_>,
+    counts: impl FnOnce() -> Result<Vec<ClassProfile>, JvmError>,
+) {
+    if let Some(renumber) = renumber.take_if(|renumber| renumber.is_due())
+        && let Err(e) =
+            counts().and_then(|classes| renumber.renumber(now.host, classes, now.settings, now.jni))
+    {
+        warning!("classes keep their path numbers: {e}");
     }
 }
 
@@ -48,8 +35,7 @@ pub fn as_one(totals: Totals, settings: &Settings) -> Result<Totals, ReadError> 
         classes: std::mem::take(&mut profile.classes),
         ..Profile::default()
     };
-    let once = merge([&twice]).map_err(|e| ReadError::Analysis(e.to_string()))?;
-    profile.classes = once.classes;
+    profile.classes = merge([&twice])?.classes;
     Ok(Totals {
         profile,
         // Their paths have other numbers now.

@@ -4,15 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use trodden_profile::{RunInfo, facts};
 
-use super::recorder::{BeginError, OnTick, ReadError, Reading, Recorder, Totals, totals};
+use super::recorder::{BeginError, Moment, OnTick, ReadError, Reading, Recorder, Totals, totals};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;
-use crate::sampling::clock::{Signal, Tick};
-use crate::sampling::collector::Collector;
-use crate::sampling::safepoint::SafepointSampler;
+use crate::sampling::{Collector, SafepointSampler};
 use crate::settings::Settings;
-use crate::threads::shim::Shim;
+use crate::threads::Shim;
 
 /// Paths that threads were stopped in.
 #[derive(Default)]
@@ -22,23 +20,20 @@ pub struct Safepoint {
 
 impl Recorder for Safepoint {
     fn prepare(&self, host: &Host, _: Jni<'_>, _: &mut Settings) -> Result<(), BeginError> {
-        if host.granted.frames {
-            Ok(())
-        } else {
-            Err(BeginError::NeedsStartUp)
-        }
+        host.granted.frames.then_some(()).ok_or(BeginError::NeedsStartUp)
     }
 
     fn check(&self, _: &Shim, _: &Settings) -> Result<(), BeginError> {
         Ok(())
     }
 
-    fn on_ticks(self: Arc<Self>, host: &'static Host, settings: &Arc<Settings>) -> Box<dyn OnTick> {
-        Box::new(Ticks {
-            safepoint: self,
-            host,
-            settings: Arc::clone(settings),
-            sampler: SafepointSampler::default(),
+    fn on_ticks(self: Arc<Self>, _: &'static Host, _: &Settings) -> OnTick {
+        let mut sampler = SafepointSampler::default();
+        Box::new(move |now: &Moment<'_>| {
+            let filter = &now.settings.instrumenter.options().filter;
+            sampler.sample(now.host, &self.collector, filter, now.jni)?;
+            lock(&self.collector).ticked(now.tick);
+            Ok(())
         })
     }
 
@@ -64,23 +59,5 @@ impl Recorder for Safepoint {
 
     fn status(&self, _: &Settings) -> Vec<(&'static str, String)> {
         lock(&self.collector).status()
-    }
-}
-
-/// Reads the frames of all threads.
-struct Ticks {
-    safepoint: Arc<Safepoint>,
-    host: &'static Host,
-    settings: Arc<Settings>,
-    sampler: SafepointSampler,
-}
-
-impl OnTick for Ticks {
-    fn tick(&mut self, jni: Jni<'_>, tick: Tick, _: &Signal) -> Result<(), JvmError> {
-        let filter = &self.settings.instrumenter.options().filter;
-        let collector = &self.safepoint.collector;
-        self.sampler.sample(self.host, collector, filter, jni)?;
-        lock(collector).ticked(tick);
-        Ok(())
     }
 }

@@ -3,19 +3,17 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use trodden_profile::options::Schedule;
 use trodden_profile::{RunInfo, facts};
 
-use super::recorder::{BeginError, OnTick, ReadError, Reading, Recorder, Totals, totals};
-use super::renumbering::{Renumbering, as_one};
+use super::recorder::{BeginError, Moment, OnTick, ReadError, Reading, Recorder, Totals, totals};
+use super::renumbering::{as_one, renumber_if_due};
+use crate::controller::Renumber;
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;
-use crate::sampling::clock::{Signal, Tick};
-use crate::sampling::collector::Collector;
+use crate::sampling::Collector;
 use crate::settings::Settings;
-use crate::threads::shim::Shim;
-use crate::threads::strata::Strata;
+use crate::threads::{Shim, Strata};
 
 /// Samples of path ends.
 #[derive(Default)]
@@ -37,14 +35,21 @@ impl Recorder for Sampled {
         }
     }
 
-    fn on_ticks(self: Arc<Self>, host: &'static Host, settings: &Arc<Settings>) -> Box<dyn OnTick> {
-        Box::new(Ticks {
-            sampled: self,
-            host,
-            settings: Arc::clone(settings),
+    fn on_ticks(self: Arc<Self>, host: &'static Host, settings: &Settings) -> OnTick {
+        let mut windows = Windows {
             armed: None,
             dirty: host.shim_if_defined().map_or(0, Shim::ring_entries) as usize,
-            renumbering: Renumbering::new(settings),
+        };
+        let mut renumber = settings.options.renumber_after().map(Renumber::after);
+        Box::new(move |now: &Moment<'_>| {
+            match now.settings.span() {
+                Some(span) => windows.span(now, &self.collector, span)?,
+                None => windows.turn(now, &self.collector)?,
+            }
+            let counts = || Ok(lock(&self.collector).classes(&now.host.registry).0);
+            renumber_if_due(&mut renumber, now, counts);
+            lock(&self.collector).ticked(now.tick);
+            Ok(())
         })
     }
 
@@ -87,45 +92,24 @@ impl Recorder for Sampled {
 }
 
 /// Opens and closes windows.
-struct Ticks {
-    sampled: Arc<Sampled>,
-    host: &'static Host,
-    settings: Arc<Settings>,
+struct Windows {
     /// Number and size of the open window.
     armed: Option<(u64, u64)>,
     /// Ring entries that may hold something.
     dirty: usize,
-    renumbering: Renumbering,
 }
 
-impl OnTick for Ticks {
-    fn tick(&mut self, jni: Jni<'_>, tick: Tick, _: &Signal) -> Result<(), JvmError> {
-        if let Some(shim) = self.host.shim_if_defined() {
-            match self.settings.span() {
-                Some(span) => self.span_window(shim, jni, span)?,
-                None => self.turn_window(shim, jni)?,
-            }
-        }
-        let registry = &self.host.registry;
-        let collector = &self.sampled.collector;
-        let counts = || Ok(lock(collector).classes(registry).0);
-        self.renumbering.tick(self.host, &self.settings, jni, counts);
-        lock(collector).ticked(tick);
-        Ok(())
-    }
-}
-
-impl Ticks {
+impl Windows {
     /// Takes in the last window's path ends and opens the next window.
-    fn turn_window(&mut self, shim: &Shim, jni: Jni<'_>) -> Result<(), JvmError> {
-        let schedule: Schedule = self.settings.options.sampling.schedule;
+    fn turn(&mut self, now: &Moment<'_>, collector: &Mutex<Collector>) -> Result<(), JvmError> {
+        let &Moment { shim, jni, .. } = now;
+        let schedule = now.settings.options.sampling.schedule;
         let number = match self.armed {
-            None => self.settings.options.seed,
+            None => now.settings.options.seed,
             Some((number, armed)) => {
                 let seen = shim.disarm(jni)?;
                 let ring = shim.entries(jni, seen as usize)?;
-                let mut collector = lock(&self.sampled.collector);
-                collector.window(&self.host.registry, schedule, number, armed, &ring);
+                lock(collector).window(&now.host.registry, schedule, number, armed, &ring);
                 number.wrapping_add(1)
             }
         };
@@ -138,13 +122,19 @@ impl Ticks {
 
     /// Opens a window, waits, closes it and takes in what it saw.
     ///
-    /// A window stands for its interval, so a path end in it for as many of the run as the time the window
-    /// was open fits into the interval. That time is measured, as this thread may wake up late.
-    fn span_window(&mut self, shim: &Shim, jni: Jni<'_>, span: Duration) -> Result<(), JvmError> {
-        let strata = self.settings.strata();
+    /// A window represents its interval, so a path end in it represents as many of the run as the time the
+    /// window was open fits into the interval. That time is measured, as this thread may wake up late.
+    fn span(
+        &mut self,
+        now: &Moment<'_>,
+        collector: &Mutex<Collector>,
+        span: Duration,
+    ) -> Result<(), JvmError> {
+        let &Moment { shim, jni, .. } = now;
+        let strata = now.settings.strata();
         shim.clear(jni, self.dirty)?;
         let asked = Instant::now();
-        shim.arm(jni, Strata::MOST)?;
+        shim.arm(jni, Strata::MAX_PATH_ENDS)?;
         let opened = Instant::now();
         // The JVM lets no thread in while it collects garbage, and then there are no path ends. A window that
         // opened right after that instead would show what ran then more often than it runs.
@@ -157,15 +147,15 @@ impl Ticks {
         let seen = shim.disarm(jni)?;
         let measured = open && prompt(closing, Instant::now());
         self.dirty = strata.entries(seen);
-        let mut collector = lock(&self.sampled.collector);
-        if !measured || seen >= Strata::MOST {
+        let mut collector = lock(collector);
+        if !measured || seen >= Strata::MAX_PATH_ENDS {
             collector.tally.blocked_windows += 1;
             return Ok(());
         }
         let ring = shim.entries(jni, self.dirty)?;
         let open = closing - opened;
-        let scale = scale(self.settings.options.sampling.interval, open, seen);
-        collector.span(&self.host.registry, strata, seen, &ring, open, scale);
+        let scale = scale(now.settings.options.sampling.interval, open, seen);
+        collector.span(&now.host.registry, strata, seen, &ring, open, scale);
         Ok(())
     }
 }
@@ -174,7 +164,7 @@ impl Ticks {
 /// it.
 const DELAY: f64 = 1e-9;
 
-/// How many path ends of the run a path end stands for that was one of `seen` in a window open for that long.
+/// How many path ends of the run a path end represents that was one of `seen` in a window open for that long.
 ///
 /// Recording delays the program: what ran in the window would have taken less time outside. In a tight loop
 /// that is about half, where paths are long nearly nothing. So the delay is taken off, up to three quarters

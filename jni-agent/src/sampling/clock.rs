@@ -4,14 +4,13 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::jvm::thread::Vm;
-use crate::jvm::{Jni, Jvmti};
+use crate::jvm::{Jni, Jvmti, Vm};
 use crate::locks::lock;
 use crate::log::error;
 
 /// Name of the thread that drives probes, as debuggers and stack dumps show it.
 pub const THREAD_NAME: &str = "Trodden clock";
-/// How long stopping waits for a tick under way (a dump to a slow disk) before it goes on without it.
+/// How long stopping waits for a tick in progress (a dump to a slow disk) before it goes on without it.
 const STOP_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A running clock.
@@ -33,12 +32,12 @@ struct State {
     ended: bool,
 }
 
-/// What a tick knows.
+/// A tick of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tick {
     /// Number of this tick, from 0.
     pub number: u64,
-    /// Was it more than half an interval late?
+    /// True if it was more than half an interval late.
     pub late: bool,
 }
 
@@ -75,23 +74,11 @@ impl Clock {
 
     /// Stops ticking and waits for the last tick to end.
     pub fn stop(self) {
-        let mut state = self.signal.lock();
-        state.stop = true;
+        self.signal.lock().stop = true;
         self.signal.changed.notify_all();
-        let deadline = Instant::now() + STOP_PATIENCE;
-        while !state.ended {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
-            }
-            state = self
-                .signal
-                .changed
-                .wait_timeout(state, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+        if self.signal.wait_while(STOP_PATIENCE, |state| !state.ended) {
+            return;
         }
-        drop(state);
         // It has nothing left to do but return.
         let _ = self.thread.join();
     }
@@ -102,21 +89,17 @@ impl Signal {
         lock(&self.state)
     }
 
-    /// Waits so long, or until the clock is to stop.
+    /// Waits for a time, or until the clock is to stop.
     pub fn nap(&self, length: Duration) {
-        let until = Instant::now() + length;
-        let mut state = self.lock();
-        while !state.stop {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
-            }
-            state = self
-                .changed
-                .wait_timeout(state, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-        }
+        self.wait_while(length, |state| !state.stop);
+    }
+
+    /// Waits while something is true, for a time at most. Returns true if that is over.
+    fn wait_while(&self, most: Duration, mut is_so: impl FnMut(&State) -> bool) -> bool {
+        let waited = self
+            .changed
+            .wait_timeout_while(self.lock(), most, |state| is_so(state));
+        waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
     /// Ticks once per interval from the start, skipping those that were missed altogether.
@@ -181,15 +164,11 @@ fn exact_timers() {
 /// Seconds of processor time that this process has used so far; where the system does not say, elapsed time.
 pub fn processor_seconds() -> f64 {
     static BEGIN: OnceLock<Instant> = OnceLock::new();
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: a valid place for the answer.
-    match unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) } {
-        0 => time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9,
-        _ => BEGIN.get_or_init(Instant::now).elapsed().as_secs_f64(),
-    }
+    let nanos = nanoseconds(libc::CLOCK_PROCESS_CPUTIME_ID);
+    nanos.map_or_else(
+        || BEGIN.get_or_init(Instant::now).elapsed().as_secs_f64(),
+        |nanos| nanos as f64 * 1e-9,
+    )
 }
 
 /// The clock that runs while a thread of this process does.
@@ -202,10 +181,15 @@ pub fn clock_of(thread: libc::pid_t) -> libc::clockid_t {
 
 /// CPU time of a thread in nanoseconds; 0: the calling one. A signal handler may ask.
 pub fn spent(thread: libc::pid_t) -> Option<u64> {
+    nanoseconds(clock_of(thread))
+}
+
+/// The time of a clock of the system. A signal handler may ask.
+fn nanoseconds(clock: libc::clockid_t) -> Option<u64> {
     let mut time = std::mem::MaybeUninit::<libc::timespec>::uninit();
     // SAFETY: a valid place for the answer, which is there if the call says so.
     unsafe {
-        if libc::clock_gettime(clock_of(thread), time.as_mut_ptr()) != 0 {
+        if libc::clock_gettime(clock, time.as_mut_ptr()) != 0 {
             return None;
         }
         let time = time.assume_init();

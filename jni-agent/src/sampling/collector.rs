@@ -7,9 +7,9 @@ use trodden_instrumenter::MethodId;
 use trodden_profile::facts::{self, Facts};
 use trodden_profile::{ClassProfile, MethodCounts, Schedule};
 
-use crate::classes::registry::{ClassEntry, Registry};
+use crate::classes::{ClassEntry, Registry};
 use crate::sampling::clock::Tick;
-use crate::threads::strata::Strata;
+use crate::threads::Strata;
 
 /// How the recording itself went; all of it goes into the profile's facts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Collector {
         }
     }
 
-    /// Takes in a window of fixed duration that saw `seen` path ends; each of them stands for `scale` of the
+    /// Takes in a window of fixed duration that saw `seen` path ends; each of them represents `scale` of the
     /// run.
     pub fn span(
         &mut self,
@@ -149,26 +149,33 @@ pub fn classes(
     let mut classes: Vec<(ClassProfile, MethodId)> = registry.classes().into_iter().map(profile).collect();
     classes.sort_by(|(a, _), (b, _)| (&a.map.name, a.map.sha256).cmp(&(&b.map.name, b.map.sha256)));
     // The same class may come in several outputs that were instrumented ahead.
-    classes.dedup_by(|(next, _), (first, _)| next.map == first.map && add_counts(first, next));
+    classes.dedup_by(|(next, _), (first, _)| next.map == first.map && add_class(first, next));
     classes.into_iter().unzip()
 }
 
 /// Adds the counts of the same class.
-fn add_counts(to: &mut ClassProfile, from: &ClassProfile) -> bool {
+fn add_class(to: &mut ClassProfile, from: &ClassProfile) -> bool {
     for (to, from) in to.counts.iter_mut().zip(&from.counts) {
-        for (path, count) in &from.paths {
-            *to.paths.entry(*path).or_default() += count;
-        }
-        for (place, count) in &from.partial {
-            *to.partial.entry(*place).or_default() += count;
-        }
+        add_counts(to, from);
     }
     true
 }
 
-/// The samples in a window's entries with how many path ends they stand for, and the number of empty entries.
+/// Adds the counts of the same method.
+pub fn add_counts(to: &mut MethodCounts, from: &MethodCounts) {
+    for (path, count) in &from.paths {
+        *to.paths.entry(*path).or_default() += count;
+    }
+    for (place, count) in &from.partial {
+        *to.partial.entry(*place).or_default() += count;
+    }
+}
+
+/// The samples in a window's entries with the number of path ends that each represents, and the number of
+/// empty entries.
 ///
-/// What a sample stands for is a whole number, but sums are not rounded: the remainder goes to the next one.
+/// A sample represents a whole number of path ends, but sums are not rounded: the remainder goes to the next
+/// one.
 fn weigh(strata: Strata, seen: u64, ring: &[i64], scale: f64) -> (Vec<(PathEvent, u64)>, u64) {
     let (mut samples, mut holes) = (Vec::with_capacity(ring.len()), 0);
     let mut rest = 0.5;

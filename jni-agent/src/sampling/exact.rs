@@ -1,29 +1,28 @@
-//! Exact counts: of path ends, in dense slots or by hash, of paths that exceptions cut off, and of those
-//! under way.
+//! Exact counts: of path ends, in dense slots or by hash, of paths that exceptions cut off, and of open ones.
 
 use std::collections::BTreeMap;
 
-use trodden_instrumenter::{CounterSlot, MethodId};
+use trodden_instrumenter::CounterSlot;
 use trodden_numbering::BlockId;
 use trodden_profile::{MethodCounts, MethodMap};
 
-use crate::classes::registry::{ClassEntry, Registry, Slots};
+use crate::classes::{ClassEntry, Slots};
+use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::sampling::open::OpenPaths;
-use crate::threads::blocks::ThreadBlocks;
-use crate::threads::shim::Shim;
+use crate::threads::{Cut, Hashed, Shim};
 
 /// All exact counts at one moment.
 #[derive(Default)]
 pub struct ExactCounts {
     /// By slot.
     pub dense: Vec<u64>,
-    /// By method and path.
-    pub hashed: BTreeMap<(MethodId, u32), i64>,
-    /// By method, register as it was in the method, and block.
-    pub cut: BTreeMap<(MethodId, u32, u32), i64>,
-    /// Is nothing concluded about constructors that an exception has left? Of one that is under way it
-    /// cannot be told whether it will end.
+    /// Paths without slots.
+    pub hashed: BTreeMap<Hashed, i64>,
+    /// Paths that exceptions cut off, and open ones.
+    pub cut: BTreeMap<Cut, i64>,
+    /// True if nothing is concluded about constructors that an exception has left: one in progress may still
+    /// end.
     pub without_died: bool,
 }
 
@@ -37,39 +36,28 @@ impl ExactCounts {
     }
 
     /// Reads what path ends and exceptions have counted.
-    pub fn read(
-        registry: &Registry,
-        blocks: &ThreadBlocks,
-        shim: &Shim,
-        jni: Jni<'_>,
-    ) -> Result<Self, JvmError> {
-        Self::after(blocks.sums(CounterSlot(0)..registry.counters()), shim, jni)
+    pub fn read(host: &Host, shim: &Shim, jni: Jni<'_>) -> Result<Self, JvmError> {
+        Self::after(host.counters(), shim, jni)
     }
 
     /// The same, with dense counters that have been read already.
     pub fn after(dense: Vec<u64>, shim: &Shim, jni: Jni<'_>) -> Result<Self, JvmError> {
-        let hashed = shim.hashed_counts(jni)?.into_iter();
-        let cut = shim.cut_paths(jni)?.into_iter();
         Ok(ExactCounts {
             dense,
-            hashed: hashed
-                .map(|(method, path, count)| ((MethodId(method), path), count))
-                .collect(),
-            cut: cut
-                .map(|(method, register, block, count)| ((MethodId(method), register, block), count))
-                .collect(),
+            hashed: shim.hashed_counts(jni)?.into_iter().collect(),
+            cut: shim.cut_paths(jni)?.into_iter().collect(),
             without_died: false,
         })
     }
 
-    /// Adds paths that are under way.
+    /// Adds open paths.
     pub fn add_open(&mut self, open: &OpenPaths) {
         for (&path, &frames) in &open.paths {
             *self.cut.entry(path).or_default() += frames as i64;
         }
     }
 
-    /// What a method has more than in a former reading.
+    /// The counts of a method since a former reading.
     pub fn of_method(&self, before: &Self, entry: &ClassEntry, method: usize) -> MethodCounts {
         let map = &entry.map.methods[method];
         let id = entry.ids.first_method.at(method);
@@ -97,7 +85,7 @@ impl ExactCounts {
         };
         let of_method = self.cut.range((id, 0, 0)..=(id, u32::MAX, u32::MAX));
         let more = of_method.map(|(key, count)| (*key, count - before.cut.get(key).unwrap_or(&0)));
-        let prefix = |((_, register, block), count): ((MethodId, u32, u32), u64)| {
+        let prefix = |((_, register, block), count): (Cut, u64)| {
             // The register of a method with dense slots runs from its first slot on.
             let number = u64::from(register.checked_sub(base.unwrap_or(0))?);
             let at = ((block as usize) < map.blocks.len()).then(|| BlockId::new(block as usize))?;

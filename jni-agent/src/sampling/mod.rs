@@ -3,10 +3,15 @@
 use std::collections::BTreeMap;
 
 pub mod clock;
-pub mod collector;
-pub mod exact;
+mod collector;
+mod exact;
 pub mod open;
-pub mod safepoint;
+mod safepoint;
+
+pub use clock::{Clock, Signal, Tick, processor_seconds, spent};
+pub use collector::{Collector, add_counts, classes};
+pub use exact::ExactCounts;
+pub use safepoint::SafepointSampler;
 
 /// Path number to count.
 pub type PathCounts = BTreeMap<u64, u64>;

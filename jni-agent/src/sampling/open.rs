@@ -1,5 +1,4 @@
-//! Paths that are under way when a profile is written: activations of all platform threads that are open
-//! then.
+//! Open paths when a profile is written: of the open activations of all platform threads.
 //!
 //! A frame of a method with probes has the path register in a local; with the frame's bytecode index, that is
 //! the block that runs and the number of the prefix that led there. All other threads are suspended while
@@ -17,18 +16,17 @@ use rustc_hash::FxHashMap;
 use trodden_instrumenter::{Filter, MethodCode, MethodId};
 use trodden_profile::{BlockExit, ClassMap};
 
-use crate::classes::lookup::{Lookup, Method, resolve};
+use crate::classes::{Lookup, Method, resolve};
 use crate::host::Host;
-use crate::jvm::jvmti::ThreadRef;
-use crate::jvm::{Jni, JvmError, Jvmti};
+use crate::jvm::{Jni, JvmError, Jvmti, LocalFrame, ThreadRef};
 use crate::sampling::safepoint::block_of;
 
 /// Frames asked for at a time.
 const FRAMES: usize = 512;
 /// A local of the n-th frame costs a walk over n frames: after this time, no more are read.
-const LONGEST: Duration = Duration::from_secs(5);
+const MAX_TIME: Duration = Duration::from_secs(5);
 
-/// What frames told.
+/// Open paths, from frames.
 #[derive(Debug, Default)]
 pub struct OpenPaths {
     /// Method, register as it is in the method, block, and how many frames had these.
@@ -42,8 +40,8 @@ pub struct OpenPaths {
 /// Threads that stand still until this is dropped.
 pub struct Suspended<'a> {
     jvmti: Jvmti,
-    jni: Jni<'a>,
     threads: Vec<ThreadRef>,
+    _frame: LocalFrame<'a>,
 }
 
 impl Drop for Suspended<'_> {
@@ -51,18 +49,16 @@ impl Drop for Suspended<'_> {
         if !self.threads.is_empty() {
             let _ = self.jvmti.resume(&self.threads);
         }
-        self.jni.pop_frame();
     }
 }
 
 /// Suspends all threads but the calling one, and reads all frames of methods with probes.
 pub fn read<'a>(host: &Host, filter: &Filter, jni: Jni<'a>) -> Result<(OpenPaths, Suspended<'a>), JvmError> {
-    jni.push_frame(1024)?;
     let jvmti = host.jvmti;
     let mut suspended = Suspended {
         jvmti,
-        jni,
         threads: Vec::new(),
+        _frame: jni.frame(1024)?,
     };
     let own = jvmti.current_thread()?;
     let mut others: Vec<ThreadRef> = jvmti.threads()?.to_vec();
@@ -77,7 +73,7 @@ pub fn read<'a>(host: &Host, filter: &Filter, jni: Jni<'a>) -> Result<(OpenPaths
         filter,
         jni,
         methods: FxHashMap::default(),
-        until: Instant::now() + LONGEST,
+        until: Instant::now() + MAX_TIME,
         open: OpenPaths::default(),
     };
     for &thread in suspended.threads.iter().chain([&own]) {
@@ -149,8 +145,8 @@ impl Reader<'_> {
     }
 }
 
-/// Does the frame run the code that the agent has made last? What was loaded before profiling began or has
-/// lost its probes does not.
+/// True if the frame runs the code that the agent has made last. What was loaded before profiling began or
+/// has lost its probes does not.
 fn is_current(host: &Host, method: &Method, frame: &jvmtiFrameInfo) -> bool {
     !host.jvmti.is_obsolete(frame.method) && !host.registry.silenced.had(&method.map.name)
 }

@@ -2,7 +2,7 @@
 //! debug information instead of at yieldpoints. Limits: `docs/safepoint.md`.
 //!
 //! Each tick, every running platform thread is suspended in turn, its innermost instrumented frame looked up,
-//! and that frame's register read. The thread goes on before anything is done with the value: while it is
+//! and that frame's register read. The thread continues before anything is done with the value: while it is
 //! suspended it may hold any lock of the JVM, and the collector's, so none is taken that another thread holds
 //! across a call into the JVM.
 
@@ -13,16 +13,15 @@ use rustc_hash::FxHashMap;
 use trodden_instrumenter::{Filter, MethodCode, MethodId};
 use trodden_profile::ClassMap;
 
-use crate::classes::lookup::{Lookup, Method, resolve};
+use crate::classes::{Lookup, Method, resolve};
 use crate::host::Host;
-use crate::jvm::jvmti::ThreadRef;
-use crate::jvm::{Jni, JvmError};
+use crate::jvm::{Jni, JvmError, ThreadRef};
 use crate::locks::lock;
 use crate::sampling::collector::Collector;
 
 /// Frames searched for an instrumented one, from the innermost.
 const DEPTH: usize = 64;
-/// Ticks after which methods are looked up anew: ids of unloaded methods may be used again.
+/// Ticks after which methods are looked up again: ids of unloaded methods may be used again.
 const CACHE_TICKS: u32 = 512;
 
 /// Reads path registers from frames.
@@ -32,7 +31,7 @@ pub struct SafepointSampler {
     ticks: u32,
 }
 
-/// What a thread's innermost instrumented frame showed.
+/// A reading of a thread's innermost instrumented frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
     /// Register value at the top of a block of a method.
@@ -60,11 +59,9 @@ impl SafepointSampler {
         if self.ticks.is_multiple_of(CACHE_TICKS) {
             self.methods.clear();
         }
-        jni.push_frame(256)?;
-        let readings = self.all_threads(host, filter, jni);
-        jni.pop_frame();
+        let readings = self.all_threads(host, filter, jni)?;
         let mut collector = lock(collector);
-        for reading in readings? {
+        for reading in readings {
             collector.tally.frames += 1;
             match reading {
                 Reading::Register { method, block, value } => {
@@ -79,6 +76,7 @@ impl SafepointSampler {
 
     fn all_threads(&mut self, host: &Host, filter: &Filter, jni: Jni<'_>) -> Result<Vec<Reading>, JvmError> {
         let jvmti = host.jvmti;
+        let _frame = jni.frame(256)?;
         let own = jvmti.current_thread()?;
         let mut readings = Vec::new();
         for &thread in jvmti.threads()?.iter() {

@@ -10,18 +10,17 @@ use trodden_profile::output::Lease;
 
 use crate::cpu::CpuSampler;
 use crate::host::{Granted, Host};
-use crate::jvm::guard::guard;
-use crate::jvm::thread::Vm;
-use crate::jvm::{Jni, JvmError, Jvmti};
+use crate::jvm::{Jni, JvmError, Jvmti, ThreadRef, Vm, guard};
 use crate::locks::lock;
+use crate::log::error;
 use crate::recorders::Recorder;
-use crate::sampling::clock::Clock;
+use crate::sampling::Clock;
 use crate::session::by_test::Marks;
 use crate::session::spool;
 use crate::settings::Settings;
-use crate::stream::Recording;
 use crate::stream::record::TraceFile;
-use crate::threads::shim::Shim;
+use crate::stream::{Recording, Reporter};
+use crate::threads::Shim;
 
 /// Everything the agent knows; one per JVM, alive until the process ends.
 pub struct Agent {
@@ -33,25 +32,26 @@ pub struct Agent {
     control: Mutex<Control>,
     /// Where the CPU time goes.
     pub cpu: CpuSampler,
-    /// What each test counted.
+    /// Counts of each test.
     pub marks: Marks,
-    /// Is each path end counted now, in counters of its own? For who asks often and must not wait.
+    /// True while each path end is counted, in counters of its own. For callers that ask often and must not
+    /// wait.
     pub(super) counting: AtomicBool,
 }
 
 /// The last draw.
 #[derive(Clone, Debug, Default)]
-pub struct Drawn {
+pub struct HostSelection {
     /// The draw, if there is one: `1/100`.
     pub of: Option<String>,
-    /// Returns true if this host is drawn.
+    /// True if this host is drawn.
     pub yes: bool,
     /// Number of the last command that started or stopped profiling: who waits for the next draw does so for
     /// that command.
     pub command: u64,
 }
 
-/// What commands change.
+/// State that commands change.
 #[derive(Default)]
 pub struct Control {
     pub(super) clock: Option<Clock>,
@@ -63,19 +63,19 @@ pub struct Control {
     pub trace: Option<Arc<TraceFile>>,
     /// Wall-clock time at which the profile began.
     pub started: Option<SystemTime>,
-    /// Time profiled before the current stretch.
+    /// Time profiled before the current interval.
     pub(super) before: Duration,
-    /// When the current stretch began; `None` while stopped.
+    /// When the current interval began; `None` while stopped.
     pub(super) since: Option<Instant>,
     /// Says whether the process lives that asked for a session, with the number of that.
     pub lease: Option<(u64, Arc<Lease>)>,
-    /// Number of the current or last stretch.
-    pub(super) session: u64,
+    /// Number of the current or last session, which no other one has.
+    pub session: u64,
     /// Windows in a spool folder.
     pub windows: spool::Windows,
-    /// Whether this host is one of those that record.
-    pub drawn: Drawn,
-    /// Has the JVM come to its end? Then nothing begins any more.
+    /// The draw of hosts that record.
+    pub drawn: HostSelection,
+    /// True at the end of the JVM: nothing begins any more.
     pub ended: bool,
 }
 
@@ -86,12 +86,12 @@ impl Control {
         (self.before + self.since.map_or(Duration::ZERO, |since| since.elapsed())).as_secs_f64()
     }
 
-    /// Does profiling run?
+    /// True while profiling runs.
     pub fn running(&self) -> bool {
         self.since.is_some()
     }
 
-    /// Does the profile that runs, or ran last, go into a spool folder and nowhere else?
+    /// True if the profile that runs, or ran last, goes into a spool folder and nowhere else.
     pub fn writes_windows_only(&self) -> bool {
         let settings = self.settings.as_ref();
         settings.is_some_and(|settings| !settings.options.writes_file())
@@ -102,12 +102,7 @@ impl Control {
         self.recorder.as_deref()
     }
 
-    /// Number of the current stretch, which no other one has.
-    pub fn session(&self) -> u64 {
-        self.session
-    }
-
-    /// Does the stretch of that number run?
+    /// True if the session of that number runs.
     pub fn runs(&self, session: u64) -> bool {
         self.running() && self.session == session
     }
@@ -139,6 +134,23 @@ impl Agent {
         })
     }
 
+    /// Starts a thread that is none of the JVM's: one that sleeps in the kernel most of its time.
+    ///
+    /// # Errors
+    /// If the operating system gives no thread.
+    pub fn spawn(name: &'static str, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+        let thread = std::thread::Builder::new().name(name.to_owned());
+        thread.spawn(body).map(drop)
+    }
+
+    /// Runs a body on the calling thread, which is attached to the JVM for that time under a name; guarded.
+    pub fn attached(&'static self, name: &'static str, body: impl FnOnce(&'static Agent, Jni<'_>)) {
+        let run = |jni: Jni<'_>| guard(name, (), || body(self, jni));
+        if let Err(e) = self.host.vm.attached(self.host.jvmti, name, run) {
+            error!("the thread {name:?} cannot run: {e}");
+        }
+    }
+
     /// Makes the agent. The first caller wins.
     pub fn create(vm: Vm, jvmti: Jvmti, late: bool, granted: Granted) -> &'static Agent {
         AGENT.get_or_init(|| Agent {
@@ -151,6 +163,16 @@ impl Agent {
         })
     }
 
+    /// The calling thread, as streams see it.
+    pub fn reporter<'a>(&'a self, jni: Jni<'a>, thread: ThreadRef) -> Reporter<'a> {
+        Reporter {
+            host: &self.host,
+            recording: &self.recording,
+            jni,
+            thread,
+        }
+    }
+
     /// The shim, defined at first use. For callers that hold the command lock.
     pub fn shim(&self, jni: Jni<'_>, window: u64) -> Result<&Shim, JvmError> {
         self.host.shim(jni, window, |block, info| {
@@ -159,7 +181,7 @@ impl Agent {
         })
     }
 
-    /// One behind the last counter slot, while each path end is counted.
+    /// One past the last counter slot, while each path end is counted.
     pub fn counters(&self) -> Option<CounterSlot> {
         let counting = self.counting.load(Ordering::Acquire);
         counting.then(|| self.host.registry.counters())
@@ -170,7 +192,7 @@ impl Agent {
         lock(&self.control)
     }
 
-    /// The same, unless a command is under way.
+    /// The command lock, unless a command holds it.
     pub fn try_control(&self) -> Option<MutexGuard<'_, Control>> {
         self.control.try_lock().ok()
     }

@@ -8,18 +8,17 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::percent_decode_str;
 use trodden_instrumenter::ProbeKind;
-use trodden_profile::options::{self, Action, AgentCommand, Probe, ProfileOptions, check_place};
-use trodden_profile::{Profile, facts};
+use trodden_profile::options::{self, Action, AgentCommand, OptionError, Probe, ProfileOptions};
+use trodden_profile::{Profile, ReadError, facts};
 
-use crate::classes::outputs::Bases;
+use crate::classes::{Bases, NoIds};
 use crate::jvm::Jni;
 use crate::log::{info, warning};
 use crate::session::agent::{Agent, Control};
-use crate::session::control::start_recording;
-use crate::session::dump::file_name;
+use crate::session::control::{CommandError, check_file, start_recording};
 use crate::settings::{Settings, apply_log_options};
 
-/// What an output reports about itself.
+/// An output's report about itself.
 #[derive(Debug, Default)]
 pub struct Request {
     /// Which output it is.
@@ -34,11 +33,70 @@ pub struct Request {
     pub map: Option<Vec<u8>>,
 }
 
+/// Why an output's classes are not counted.
+#[derive(Debug, thiserror::Error)]
+pub enum AheadError {
+    /// Profiling has ended.
+    #[error("profiling has been stopped")]
+    Stopped,
+    /// It has other probes than this run.
+    #[error("it was instrumented with probe {probe}, but this run's is {of_run}")]
+    OtherProbe {
+        /// Its own.
+        probe: String,
+        /// That of the run.
+        of_run: &'static str,
+    },
+    /// Its options cannot be read.
+    #[error(transparent)]
+    Options(#[from] OptionError),
+    /// They ask for something else than a start.
+    #[error("{0} makes no sense among its options")]
+    Action(Action),
+    /// It has probes of coverage.
+    #[error("it was instrumented for profile 'coverage', which option 'profile' cannot change")]
+    CoverageOnly,
+    /// Its probe has no name.
+    #[error("its probe '{0}' is not known")]
+    UnknownProbe(String),
+    /// An option asks for another probe.
+    #[error("it was instrumented with probe {0}, option 'probe' cannot change that")]
+    FixedProbe(&'static str),
+    /// Structure graphs have probes of their own.
+    #[error("it was instrumented with probe {0}: structural profiles need the agent")]
+    Structural(&'static str),
+    /// Coverage has probes of its own.
+    #[error("it was instrumented with probe {0}: profile 'coverage' wants --profile coverage there, too")]
+    NotForCoverage(&'static str),
+    /// A host that is not drawn should have no probes.
+    #[error("fleet is for the agent: this code carries its probes already")]
+    Fleet,
+    /// Profiling does not begin.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    /// There are no numbers left for it.
+    #[error(transparent)]
+    Ids(#[from] NoIds),
+    /// The path map that it has with it cannot be read.
+    #[error("the path map packed with it: {0}")]
+    PackedMap(#[from] ReadError),
+    /// It has no path map, and none is found.
+    #[error(
+        "no path map of it ({unit}) is found: name it by -Dtrodden.maps=FILE, or instrument with --embed-map{trouble}"
+    )]
+    NoMap {
+        /// Which output it is.
+        unit: String,
+        /// The files that were looked at, with what is wrong with each.
+        trouble: String,
+    },
+}
+
 /// Takes an output's classes in, and starts profiling if nothing is profiled yet.
 ///
 /// # Errors
 /// Why its classes are not counted.
-pub fn register(agent: &'static Agent, jni: Jni<'_>, request: &Request) -> Result<Bases, String> {
+pub fn register(agent: &'static Agent, jni: Jni<'_>, request: &Request) -> Result<Bases, AheadError> {
     let mut control = agent.control();
     if let Some(bases) = agent.host.registry.outputs.bases(&request.unit) {
         return Ok(bases);
@@ -47,23 +105,18 @@ pub fn register(agent: &'static Agent, jni: Jni<'_>, request: &Request) -> Resul
     let probe = map.run.probe.clone();
     match &control.settings {
         None => start(agent, jni, &mut control, &probe, &request.options)?,
-        Some(_) if !control.running() => return Err("profiling has been stopped".to_owned()),
+        Some(_) if !control.running() => return Err(AheadError::Stopped),
         Some(settings) if settings.probe.name() != probe => {
-            return Err(format!(
-                "it was instrumented with probe {probe}, but this run's is {}",
-                settings.probe.name()
-            ));
+            let of_run = settings.probe.name();
+            return Err(AheadError::OtherProbe { probe, of_run });
         }
         Some(_) => {}
     }
-    let bases = agent
-        .host
-        .registry
-        .adopt(&request.unit, map, |probes| {
-            let shim = agent.host.shim_if_defined();
-            shim.is_some_and(|shim| shim.make_room(jni, probes))
-        })
-        .map_err(|e| e.to_string())?;
+    let make_room = |probes| {
+        let shim = agent.host.shim_if_defined();
+        shim.is_some_and(|shim| shim.make_room(jni, probes))
+    };
+    let bases = agent.host.registry.adopt(&request.unit, map, make_room)?;
     info!("path map {found}: instrumented ahead, counted from here on");
     Ok(bases)
 }
@@ -74,41 +127,29 @@ fn start(
     control: &mut Control,
     probe: &str,
     options: &str,
-) -> Result<(), String> {
+) -> Result<(), AheadError> {
     // The options come without an action; there is only one.
-    let command = AgentCommand::parse_ahead(options, probe).map_err(|e| e.to_string())?;
+    let command = AgentCommand::parse_ahead(options, probe)?;
     let AgentCommand { action, mut options } = command;
     if action != Action::Start {
-        return Err(format!("{action} makes no sense among its options"));
+        return Err(AheadError::Action(action));
     }
     if probe == ProbeKind::Coverage.name() {
         if !options.is_coverage() {
-            return Err(
-                "it was instrumented for profile 'coverage', which option 'profile' cannot change".to_owned(),
-            );
+            return Err(AheadError::CoverageOnly);
         }
         return begin(agent, jni, control, options);
     }
-    let probe: Probe = probe
-        .parse()
-        .map_err(|_| format!("its probe '{probe}' is not known"))?;
+    let unknown = |_| AheadError::UnknownProbe(probe.to_owned());
+    let probe: Probe = probe.parse().map_err(unknown)?;
     if options.is_given("probe") && ![probe, Probe::Auto].contains(&options.probe) {
-        return Err(format!(
-            "it was instrumented with probe {}, option 'probe' cannot change that",
-            probe.name()
-        ));
+        return Err(AheadError::FixedProbe(probe.name()));
     }
     if options.is_structural() {
-        return Err(format!(
-            "it was instrumented with probe {}: structural profiles need the agent",
-            probe.name()
-        ));
+        return Err(AheadError::Structural(probe.name()));
     }
     if options.is_coverage() {
-        return Err(format!(
-            "it was instrumented with probe {}: profile 'coverage' wants --profile coverage there, too",
-            probe.name()
-        ));
+        return Err(AheadError::NotForCoverage(probe.name()));
     }
     options.probe = probe;
     begin(agent, jni, control, options)
@@ -119,7 +160,7 @@ fn begin(
     jni: Jni<'_>,
     control: &mut Control,
     mut options: ProfileOptions,
-) -> Result<(), String> {
+) -> Result<(), AheadError> {
     apply_log_options(&options);
     for option in options::options().filter(|option| option.code && options.is_given(option.name)) {
         warning!(
@@ -128,24 +169,23 @@ fn begin(
         );
     }
     if options.fleet.fleet.is_some() {
-        return Err("fleet is for the agent: this code carries its probes already".to_owned());
+        return Err(AheadError::Fleet);
     }
     options.code.use_profile = None;
     let settings = Settings {
         ahead: true,
-        ..Settings::new(options).map_err(|e| e.to_string())?
+        ..Settings::new(options).map_err(CommandError::from)?
     };
-    if settings.options.writes_file() {
-        check_place(&file_name(&settings).map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
-    }
-    start_recording(agent, jni, control, settings).map(drop)
+    check_file(&settings)?;
+    start_recording(agent, jni, control, settings)?;
+    Ok(())
 }
 
 /// The output's path map, and where it was.
-fn find_map(request: &Request) -> Result<(Profile, String), String> {
+fn find_map(request: &Request) -> Result<(Profile, String), AheadError> {
     let is_ours = |map: &Profile| map.run.facts.get(facts::UNIT).as_ref() == Some(&request.unit);
     if let Some(bytes) = &request.map {
-        let map = Profile::read(bytes).map_err(|e| format!("the path map packed with it: {e}"))?;
+        let map = Profile::read(bytes)?;
         if is_ours(&map) {
             return Ok((map, format!("packed with {}", request.location)));
         }
@@ -170,13 +210,12 @@ fn find_map(request: &Request) -> Result<(Profile, String), String> {
             Err(e) => trouble.push_str(&format!("; {e}")),
         }
     }
-    Err(format!(
-        "no path map of it ({}) is found: name it by -Dtrodden.maps=FILE, or instrument with --embed-map{trouble}",
-        request.unit
-    ))
+    let unit = request.unit.clone();
+    Err(AheadError::NoMap { unit, trouble })
 }
 
-/// Where the path map may be of what was loaded from a URL: beside the file or folder, or one of those above.
+/// Where the path map may be of what was loaded from a URL: next to the file or folder, or one of those
+/// above.
 fn maps_beside(location: &str) -> Vec<PathBuf> {
     let mut rest = location;
     while let Some(inner) = ["jar:", "nested:", "war:", "file:"]
@@ -256,7 +295,8 @@ mod tests {
         for maps in [file.as_path(), dir.path()] {
             assert!(find_map(&request("1", maps)).is_ok());
             let error = find_map(&request("2", maps)).unwrap_err();
-            assert!(error.contains("another output's"), "{error}");
+            let text = error.to_string();
+            assert!(text.contains("another output's"), "{text}");
         }
         let embedded = Request {
             map: Some(map("2").to_bytes().unwrap()),

@@ -6,13 +6,13 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use trodden_instrumenter::{MethodId, ProbeKind};
-use trodden_profile::{MethodCounts, TestCounts, TestMethod};
+use trodden_profile::{ClassProfile, MethodCounts, TestCounts, TestMethod};
 
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;
 use crate::log::error;
-use crate::sampling::exact::ExactCounts;
+use crate::sampling::{ExactCounts, add_counts};
 use crate::session::by_thread::ByThread;
 
 /// The counts of tests so far.
@@ -38,7 +38,7 @@ struct Test {
     allocated: Option<u64>,
     nanos: Option<u64>,
     methods: BTreeMap<MethodId, MethodCounts>,
-    /// Of these, what threads counted that other tests may have as well.
+    /// Their part from threads that other tests may have as well.
     others: BTreeMap<MethodId, MethodCounts>,
 }
 
@@ -50,12 +50,12 @@ pub struct Mark {
     pub operations: u64,
     /// Bytes that its thread allocated, if that is known.
     pub allocated: Option<u64>,
-    /// What the test itself allows.
+    /// The growth that the test itself allows.
     pub max_growth: Option<String>,
 }
 
 impl Marks {
-    /// What was counted since the last mark is that of a test.
+    /// Adds the counts since the last mark to a test.
     pub fn mark(&self, host: &Host, jni: Jni<'_>, mark: Mark) {
         if let Err(e) = self.add(host, jni, mark) {
             error!("what a test did is not known: {e}");
@@ -76,7 +76,7 @@ impl Marks {
         let mut inner = lock(&self.inner);
         let Inner { last, since, tests } = &mut *inner;
         let nanos = since.and_then(|since| u64::try_from(now.duration_since(since).as_nanos()).ok());
-        let more = last.more(registry, &host.blocks, shim, jni)?;
+        let more = last.more(host, shim, jni)?;
         // A benchmark's iteration is what its threads do, which JMH keeps from one to the next.
         let by_others = more.by_others && mark.operations == 0;
         let test = tests.entry(mark.name).or_default();
@@ -101,13 +101,13 @@ impl Marks {
                     continue;
                 }
                 let id = entry.ids.first_method.at(method);
-                add(test.methods.entry(id).or_default(), all);
+                add_counts(test.methods.entry(id).or_default(), &all);
                 if !by_others {
                     continue;
                 }
                 let others = more.others.of_method(&none, &entry, method);
                 if !others.paths.is_empty() || !others.partial.is_empty() {
-                    add(test.others.entry(id).or_default(), others);
+                    add_counts(test.others.entry(id).or_default(), &others);
                 }
             }
         }
@@ -120,12 +120,12 @@ impl Marks {
         lock(&self.inner).tests.clear();
     }
 
-    /// The counts for a profile whose classes have these methods first, and so many. Of a class that came
-    /// twice only the first is there.
-    pub fn of_profile(&self, first_methods: &[MethodId], methods: &[usize]) -> Vec<TestCounts> {
+    /// The counts for a profile with these classes, whose first methods have these numbers. Of a class that
+    /// came twice only the first is there.
+    pub fn of_profile(&self, classes: &[ClassProfile], first_methods: &[MethodId]) -> Vec<TestCounts> {
         let mut places: BTreeMap<MethodId, (u32, u32)> = BTreeMap::new();
-        for (class, (first, &count)) in first_methods.iter().zip(methods).enumerate() {
-            for method in 0..count {
+        for (class, (profile, first)) in classes.iter().zip(first_methods).enumerate() {
+            for method in 0..profile.map.methods.len() {
                 places.insert(first.at(method), (class as u32, method as u32));
             }
         }
@@ -140,15 +140,6 @@ impl Marks {
             others: placed(&test.others, &places),
         };
         lock(&self.inner).tests.iter().map(of_test).collect()
-    }
-}
-
-fn add(sum: &mut MethodCounts, more: MethodCounts) {
-    for (path, count) in more.paths {
-        *sum.paths.entry(path).or_default() += count;
-    }
-    for (path, count) in more.partial {
-        *sum.partial.entry(path).or_default() += count;
     }
 }
 

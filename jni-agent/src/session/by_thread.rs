@@ -1,20 +1,14 @@
-//! What each thread counted since the last time somebody asked: whether it is a test's own work, or that of
+//! What each thread counted since the last request: whether it is a test's own work, or that of
 //! threads which other tests may have as well.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use trodden_instrumenter::{CounterSlot, MethodId};
+use trodden_instrumenter::CounterSlot;
 
-use crate::classes::registry::Registry;
+use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
-use crate::sampling::exact::ExactCounts;
-use crate::threads::blocks::ThreadBlocks;
-use crate::threads::shim::{Owner, Shim};
-
-/// Method and path.
-type Hashed = (u32, u32);
-/// Method, register and block.
-type Cut = (u32, u32, u32);
+use crate::sampling::ExactCounts;
+use crate::threads::{Cut, Hashed, Owner, Shim};
 
 /// All counts at the last reading, thread by thread.
 #[derive(Default)]
@@ -32,7 +26,7 @@ struct Table {
     cut: BTreeMap<Cut, i64>,
 }
 
-/// What has been counted since.
+/// Counts since then.
 #[derive(Default)]
 pub struct More {
     /// By all threads.
@@ -40,24 +34,18 @@ pub struct More {
     /// Of this, by threads other than the calling one, unless all that they counted lies in between: they
     /// counted nothing before, and have ended.
     pub others: ExactCounts,
-    /// Is there any of that?
+    /// True if there is any of that.
     pub by_others: bool,
 }
 
 impl ByThread {
     /// Reads all counts. What is more than the last time is what was counted since.
-    pub fn more(
-        &mut self,
-        registry: &Registry,
-        blocks: &ThreadBlocks,
-        shim: &Shim,
-        jni: Jni<'_>,
-    ) -> Result<More, JvmError> {
+    pub fn more(&mut self, host: &Host, shim: &Shim, jni: Jni<'_>) -> Result<More, JvmError> {
         // Whose what is comes first: who has ended counts no more.
         let mut tables = shim.tables(jni)?;
         tables.reverse();
-        let counters = registry.counters();
-        let now = blocks.each(CounterSlot(0)..counters);
+        let counters = host.registry.counters();
+        let now = host.blocks.each(CounterSlot(0)..counters);
         let mut more = More {
             all: ExactCounts::none(counters),
             others: ExactCounts::none(counters),
@@ -79,13 +67,13 @@ impl ByThread {
             for &(key, count) in &table.hashed {
                 let old = before.as_ref().and_then(|before| before.hashed.get(&key));
                 more.add(own, count - old.unwrap_or(&0), |counts, by| {
-                    *counts.hashed.entry((MethodId(key.0), key.1)).or_default() += by;
+                    *counts.hashed.entry(key).or_default() += by;
                 });
             }
             for &(key, count) in &table.cut {
                 let old = before.as_ref().and_then(|before| before.cut.get(&key));
                 more.add(own, count - old.unwrap_or(&0), |counts, by| {
-                    *counts.cut.entry((MethodId(key.0), key.1, key.2)).or_default() += by;
+                    *counts.cut.entry(key).or_default() += by;
                 });
             }
             self.tables.push(Table {

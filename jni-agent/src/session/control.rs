@@ -3,26 +3,74 @@
 //! The answer to a command goes into the file that option `out` names, written in one step: first a line `ok`
 //! or `error: MESSAGE`, then lines `name: value`.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use trodden_instrumenter::ProbeKind;
-use trodden_profile::options::{Action, AgentCommand, BurstEvents, ProfileOptions, check_place};
-use trodden_profile::output;
+use trodden_profile::options::{
+    Action, AgentCommand, BurstEvents, PlaceError, ProfileOptions, UnsetVariable, check_place,
+};
+use trodden_profile::output::{self, Lease};
 
-use crate::classes::retransform::Restored;
-use crate::jvm::Jni;
+use crate::classes::Restored;
+use crate::jvm::{Jni, JvmError};
 use crate::log::{error, info, warning};
 use crate::recorders::{ReadError, UnderWay};
-use crate::session::agent::{Agent, Control, Drawn};
-use crate::session::dump::{dump, file_name, totals};
+use crate::session::agent::{Agent, Control, HostSelection};
+use crate::session::dump::{DumpError, dump, expanded, file_name, totals};
 use crate::session::fleet::{draw_of, watch};
 use crate::session::lease;
-use crate::session::spool::{Spooler, check_places, finish, turn};
+use crate::session::spool::{SpoolPlaceError, Spooler, WindowError, check_places, finish, turn};
 use crate::session::start::StartError;
-use crate::settings::{Settings, apply_log_options};
+use crate::settings::{Settings, SettingsError, apply_log_options};
+
+/// Why a command was not carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// Nothing can be recorded with these options.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// Profiling could not be started.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// There is no profile file.
+    #[error(transparent)]
+    Dump(#[from] DumpError),
+    /// There is no window.
+    #[error(transparent)]
+    Window(#[from] WindowError),
+    /// Windows cannot be written.
+    #[error(transparent)]
+    Spool(#[from] SpoolPlaceError),
+    /// A file's name needs something that is not there.
+    #[error(transparent)]
+    Name(#[from] UnsetVariable),
+    /// The profile could not be written to its file.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// The JVM refused something.
+    #[error(transparent)]
+    Jvm(#[from] JvmError),
+    /// The file that the command line locks cannot be opened, or has no lock.
+    #[error("lease: {file}: {source}")]
+    Lease {
+        /// The file.
+        file: String,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// Profiling has stopped, and its windows are in the spool folder.
+    #[error("profiling has stopped, and its windows are in the spool folder; a file takes all counts")]
+    WindowsOnly,
+    /// The recorder cannot forget its counts.
+    #[error("{0}")]
+    KeepsCounts(&'static str),
+    /// Windows have no gaps.
+    #[error("with a spool folder nothing is forgotten: each window holds what is new")]
+    Spools,
+}
 
 /// Name and value lines of an answer.
 pub type Answer = Vec<(&'static str, String)>;
@@ -32,26 +80,26 @@ pub fn run(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> bool {
     let out = command.options.output.out.clone();
     let action = command.action;
     let result = execute(agent, jni, command);
-    if let Err(message) = &result {
-        error!("{action}: {message}");
+    if let Err(e) = &result {
+        error!("{action}: {e}");
     }
     if let Some(out) = out {
-        answer(&out, &result);
+        answer(&out, result.as_ref().map_err(|e| e as &dyn Display));
     }
     result.is_ok()
 }
 
 /// Answers a command that could not be read.
-pub fn refuse(text: &str, message: &str) {
-    error!("{message}; the program runs without profiling");
+pub fn refuse(text: &str, reason: &dyn Display) {
+    error!("{reason}; the program runs without profiling");
     // The options could not be parsed as a whole, but the waiting side should not wait in vain.
     let out = text.split(',').find_map(|word| word.trim().strip_prefix("out="));
     if let Some(out) = out {
-        answer(out, &Err(message.to_owned()));
+        answer(out, Err(reason));
     }
 }
 
-fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result<Answer, String> {
+fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result<Answer, CommandError> {
     let AgentCommand { action, mut options } = command;
     if action != Action::Start
         && ["loglevel", "log", "quiet"]
@@ -70,8 +118,7 @@ fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result
             control.drawn.command += 1;
             let restored = agent.stop(jni, &mut control);
             let file = given_file(&options)?;
-            let written = finish(agent, jni, &mut control, file.as_deref(), UnderWay::Died)
-                .map_err(|e| e.to_string())?;
+            let written = finish(agent, jni, &mut control, file.as_deref(), UnderWay::Died)?;
             let mut answer = Answer::new();
             answer.extend(written.file.map(|file| ("file", shown(&file))));
             answer.extend(written.window.map(|window| ("window", shown(&window))));
@@ -80,37 +127,25 @@ fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result
             Ok(answer)
         }
         Action::Dump | Action::Report if control.windows.spooler.is_some() && !options.is_given("file") => {
-            match turn(agent, jni, &mut control) {
-                Some(Ok(window)) => Ok(vec![("window", shown(&window))]),
-                Some(Err(e)) => Err(e.to_string()),
-                None => Err(ReadError::Nothing.to_string()),
-            }
+            let window = turn(agent, jni, &mut control).ok_or(DumpError::Read(ReadError::Nothing))??;
+            Ok(vec![("window", shown(&window))])
         }
-        Action::Dump | Action::Report if control.writes_windows_only() && !options.is_given("file") => Err(
-            "profiling has stopped, and its windows are in the spool folder; a file takes all counts"
-                .to_owned(),
-        ),
+        Action::Dump | Action::Report if control.writes_windows_only() && !options.is_given("file") => {
+            Err(CommandError::WindowsOnly)
+        }
         Action::Dump | Action::Report => {
-            let file = dump(
-                agent,
-                jni,
-                &control,
-                given_file(&options)?.as_deref(),
-                control.running(),
-            )
-            .map_err(|e| e.to_string())?;
+            let file = given_file(&options)?;
+            let file = dump(agent, jni, &control, file.as_deref(), control.running())?;
             Ok(vec![("file", shown(&file))])
         }
         Action::Reset => {
             if let Some(reason) = control.recorder().and_then(|recorder| recorder.keeps_counts()) {
-                return Err(reason.to_owned());
+                return Err(CommandError::KeepsCounts(reason));
             }
             if control.windows.spooler.is_some() {
-                return Err(
-                    "with a spool folder nothing is forgotten: each window holds what is new".to_owned(),
-                );
+                return Err(CommandError::Spools);
             }
-            agent.reset(jni, &mut control).map_err(|e| e.to_string())?;
+            agent.reset(jni, &mut control)?;
             Ok(Vec::new())
         }
         Action::Status => Ok(status(agent, &control)),
@@ -138,23 +173,23 @@ fn start(
     jni: Jni<'_>,
     control: &mut Control,
     options: ProfileOptions,
-) -> Result<Answer, String> {
+) -> Result<Answer, CommandError> {
     apply_log_options(&options);
     let Some(draw) = draw_of(&options) else {
-        control.drawn = Drawn {
+        control.drawn = HostSelection {
             command: control.drawn.command + 1,
-            ..Drawn::default()
+            ..HostSelection::default()
         };
         return begin(agent, jni, control, options);
     };
     lease::end_if_dead(agent, jni, control);
     if control.running() {
-        return Err(StartError::Running.to_string());
+        return Err(StartError::Running.into());
     }
     // What is wrong with the options is said today, though it may matter tomorrow.
     check_places(&options)?;
     let command = control.drawn.command + 1;
-    control.drawn = Drawn {
+    control.drawn = HostSelection {
         of: Some(format!("1/{}", draw.of)),
         yes: draw.is_drawn(SystemTime::now()),
         command,
@@ -173,32 +208,31 @@ fn start(
     Ok(begun)
 }
 
-/// Starts profiling, for whoever has drawn already.
+/// Starts profiling, after a draw.
 pub fn begin(
     agent: &'static Agent,
     jni: Jni<'_>,
     control: &mut Control,
     options: ProfileOptions,
-) -> Result<Answer, String> {
-    let settings = Settings::new(options).map_err(|e| e.to_string())?;
+) -> Result<Answer, CommandError> {
+    let settings = Settings::new(options)?;
     // Now, as nobody wants to learn it when the program has run.
-    if settings.options.writes_file() {
-        check_place(&file_name(&settings).map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
-    }
-    let lease = settings
-        .options
-        .output
-        .lease
-        .as_deref()
-        .map(lease::open)
-        .transpose()?;
+    check_file(&settings)?;
+    let open = |file: &String| {
+        let lease = Lease::of_another(Path::new(file));
+        lease.map_err(|source| CommandError::Lease {
+            file: file.clone(),
+            source,
+        })
+    };
+    let lease = settings.options.output.lease.as_ref().map(open).transpose()?;
     let probe = settings.probe_name();
     let bursts = settings.bursts().map(|_| settings.options.burst.to_string());
     lease::end_if_dead(agent, jni, control);
     let done = start_recording(agent, jni, control, settings)?;
     if let Some(lease) = lease.map(Arc::new) {
-        control.lease = Some((control.session(), Arc::clone(&lease)));
-        if let Err(e) = lease::watch(agent, lease, control.session()) {
+        control.lease = Some((control.session, Arc::clone(&lease)));
+        if let Err(e) = lease::watch(agent, lease, control.session) {
             warning!("the profile does not end with the process that asked for it: {e}");
         }
     }
@@ -227,15 +261,23 @@ pub fn begin(
     Ok(answer)
 }
 
+/// Checks that the profile can be written to its file, if it has one.
+pub fn check_file(settings: &Settings) -> Result<(), CommandError> {
+    if settings.options.writes_file() {
+        check_place(&file_name(settings)?)?;
+    }
+    Ok(())
+}
+
 /// Starts profiling, with windows if the options want that.
 pub fn start_recording(
     agent: &'static Agent,
     jni: Jni<'_>,
     control: &mut Control,
     settings: Settings,
-) -> Result<Restored, String> {
+) -> Result<Restored, CommandError> {
     if control.running() {
-        return Err(StartError::Running.to_string());
+        return Err(StartError::Running.into());
     }
     let spooler = Spooler::new(agent, &settings.options)?;
     control.windows.send();
@@ -243,13 +285,12 @@ pub fn start_recording(
     let keeps_counts = settings.probe == ProbeKind::Coverage;
     if again && !keeps_counts {
         // A window begins with nothing: what was counted before is in windows, or in a file.
-        agent.reset(jni, control).map_err(|e| e.to_string())?;
+        agent.reset(jni, control)?;
     }
-    let done = agent.start(jni, control, settings).map_err(|e| e.to_string())?;
+    let done = agent.start(jni, control, settings)?;
     if let Some(mut spooler) = spooler {
         if again && keeps_counts {
-            let before = totals(agent, jni, control, UnderWay::Nothing).map_err(|e| e.to_string())?;
-            spooler.begin_after(before);
+            spooler.begin_after(totals(agent, jni, control, UnderWay::Nothing)?);
         }
         control.windows.spooler = Some(spooler);
     }
@@ -295,13 +336,9 @@ fn status(agent: &Agent, control: &Control) -> Answer {
 }
 
 /// The file that this very command names, if it does.
-fn given_file(options: &ProfileOptions) -> Result<Option<PathBuf>, String> {
-    if !options.is_given("file") {
-        return Ok(None);
-    }
-    let (pid, now) = (std::process::id(), std::time::SystemTime::now());
-    let expanded = options.output.file.expand(pid, now, |v| std::env::var(v).ok());
-    Ok(Some(PathBuf::from(expanded.map_err(|e| e.to_string())?)))
+fn given_file(options: &ProfileOptions) -> Result<Option<PathBuf>, UnsetVariable> {
+    let given = options.is_given("file").then_some(&options.output.file);
+    given.map(expanded).transpose()
 }
 
 fn shown(file: &Path) -> String {
@@ -311,7 +348,7 @@ fn shown(file: &Path) -> String {
         .to_string()
 }
 
-fn answer(out: &str, result: &Result<Answer, String>) {
+fn answer(out: &str, result: Result<&Answer, &dyn Display>) {
     let mut text = String::new();
     match result {
         Ok(lines) => {
@@ -321,8 +358,8 @@ fn answer(out: &str, result: &Result<Answer, String>) {
                 let _ = writeln!(text, "{name}: {}", one_line(value));
             }
         }
-        Err(message) => {
-            let _ = writeln!(text, "error: {}", one_line(message));
+        Err(e) => {
+            let _ = writeln!(text, "error: {}", one_line(&e.to_string()));
         }
     }
     if let Err(e) = output::write(Path::new(out), text.as_bytes()) {
@@ -345,7 +382,10 @@ mod tests {
         let out = out.to_str().unwrap();
         answer(
             out,
-            &Ok(vec![("state", "running".to_owned()), ("file", "a\nb".to_owned())]),
+            Ok(&vec![
+                ("state", "running".to_owned()),
+                ("file", "a\nb".to_owned()),
+            ]),
         );
         assert_eq!(
             std::fs::read_to_string(out).unwrap(),
@@ -353,7 +393,7 @@ mod tests {
         );
         refuse(
             &format!("start,probe=nonsense,out={out}"),
-            "option 'probe': unknown",
+            &"option 'probe': unknown",
         );
         assert_eq!(
             std::fs::read_to_string(out).unwrap(),

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use trodden_profile::facts::{self, Facts};
-use trodden_profile::options::{Arguments, FileFormat};
-use trodden_profile::{Profile, RunInfo, without_values};
+use trodden_profile::options::{Arguments, FileFormat, FilePattern, UnsetVariable};
+use trodden_profile::{Profile, RunInfo, SaveError, without_values};
 
-use crate::jvm::Jni;
-use crate::jvm::guard::panics;
+use crate::jvm::{Jni, panics};
 use crate::recorders::{ReadError, Reading, Totals, UnderWay};
 use crate::session::agent::{Agent, Control, unix_millis};
 use crate::session::patterns::Unmatched;
 use crate::settings::Settings;
+use crate::stream::record::TraceError;
 
 /// Why there is no profile file.
 #[derive(Debug, thiserror::Error)]
@@ -22,18 +22,21 @@ pub enum DumpError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The file's name needs something that is not there.
-    #[error("{0}")]
-    Name(String),
+    #[error(transparent)]
+    Name(#[from] UnsetVariable),
     /// A trace is no profile.
     #[error("{}: a trace is written as the program runs; it is complete when profiling stops", .0.display())]
     Trace(PathBuf),
     /// The file could not be written.
     #[error("the profile was not written: {0}")]
-    Save(String),
+    Save(#[from] SaveError),
+    /// The trace could not be finished.
+    #[error("the profile was not written: {0}")]
+    Finish(#[from] TraceError),
 }
 
 /// Writes the profile so far, to the file given or the one of the options. Returns its name. `with_open`:
-/// probes are in, so paths that are under way may be read from frames, if the options want that.
+/// probes are in, so open paths may be read from frames, if the options want that.
 pub fn dump(
     agent: &Agent,
     jni: Jni<'_>,
@@ -54,7 +57,7 @@ pub fn dump(
         Unmatched::note(unmatched.as_ref(), &mut run);
         run.facts.set(facts::LOST, agent.recording.streams.lost());
         run.facts.set(facts::PANICS, panics());
-        trace.finish(&run).map_err(DumpError::Save)?;
+        trace.finish(&run)?;
         return Ok(trace.file().to_owned());
     }
     let file = match file {
@@ -91,7 +94,7 @@ pub fn save(
 ) -> Result<(), DumpError> {
     Unmatched::note(unmatched, &mut profile.run);
     add_source(agent, &mut profile);
-    profile.save(file).map_err(|e| DumpError::Save(e.to_string()))
+    Ok(profile.save(file)?)
 }
 
 /// Reads all that was counted so far. What only the classes' bytes say is left to [`add_source`].
@@ -122,12 +125,7 @@ pub fn totals(
     profile.run.facts.set(facts::PANICS, panics());
     profile.skipped = agent.host.registry.left_alone.list();
     if let Some(first_methods) = first_methods {
-        let methods: Vec<usize> = profile
-            .classes
-            .iter()
-            .map(|class| class.map.methods.len())
-            .collect();
-        profile.by_test = agent.marks.of_profile(&first_methods, &methods);
+        profile.by_test = agent.marks.of_profile(&profile.classes, &first_methods);
     }
     add_samples(agent, &mut profile, jni);
     Ok(profile)
@@ -148,14 +146,12 @@ fn add_samples(agent: &Agent, profile: &mut Profile, jni: Jni<'_>) {
                 .into_iter()
                 .any(|method| left_out.contains(&(&*frame.class, method)))
         });
-        profile
-            .run
-            .facts
-            .set(facts::CPU_CLOCK, agent.cpu.clock().to_owned());
-        profile.run.facts.set(facts::SAMPLING_MS, agent.cpu.took());
-        profile.run.facts.set(facts::PROBES_MS, agent.cpu.in_probes());
+        let facts = &mut profile.run.facts;
+        facts.set(facts::CPU_CLOCK, agent.cpu.clock().to_owned());
+        facts.set(facts::SAMPLING_MS, agent.cpu.took());
+        facts.set(facts::PROBES_MS, agent.cpu.in_probes());
         if let Some(spent) = agent.cpu.threads() {
-            profile.run.facts.set(facts::SAMPLED_THREADS_MS, spent);
+            facts.set(facts::SAMPLED_THREADS_MS, spent);
         }
     }
 }
@@ -172,24 +168,26 @@ pub fn add_source(agent: &Agent, profile: &mut Profile) {
     }
 }
 
-/// The file of the options. The agent writes profiles only: what asks for a report gets its profile beside
+/// The file of the options. The agent writes profiles only: what asks for a report gets its profile next to
 /// it, and the command that started the program turns it into the report.
-pub fn file_name(settings: &Settings) -> Result<PathBuf, DumpError> {
+pub fn file_name(settings: &Settings) -> Result<PathBuf, UnsetVariable> {
     let pattern = &settings.options.output.file;
-    // %t is the time of this dump: periodic dumps to such a name do not replace each other.
-    let name = pattern
-        .expand(std::process::id(), SystemTime::now(), |variable| {
-            std::env::var(variable).ok()
-        })
-        .map_err(|e| DumpError::Name(e.to_string()))?;
-    let mut file = PathBuf::from(name);
+    // Periodic dumps to a name with %t do not replace each other.
+    let mut file = expanded(pattern)?;
     if !matches!(pattern.format(), FileFormat::Trodden | FileFormat::Trace) {
         file.set_extension("trodden");
     }
     Ok(file)
 }
 
-/// What there is to say about the run.
+/// A file's name, with the number of this process and the time of now.
+pub fn expanded(pattern: &FilePattern) -> Result<PathBuf, UnsetVariable> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let name = pattern.expand(std::process::id(), SystemTime::now(), variable)?;
+    Ok(PathBuf::from(name))
+}
+
+/// The description of the run.
 pub fn run_info(agent: &Agent, control: &Control, settings: &Settings) -> RunInfo {
     let property = |name: &str| agent.host.jvmti.system_property(name).unwrap_or_default();
     let mut facts = Facts::default();
@@ -203,7 +201,8 @@ pub fn run_info(agent: &Agent, control: &Control, settings: &Settings) -> RunInf
     if units > 0 {
         facts.set(facts::INSTRUMENTED_AHEAD, units as u64);
     }
-    let options = settings.options.pairs();
+    let pairs = settings.options.pairs().into_iter();
+    let options: Vec<String> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
     let command = property("sun.java.command");
     let mut run = RunInfo {
         jvm: format!("{} {}", property("java.vm.name"), property("java.vm.version"))
@@ -219,11 +218,7 @@ pub fn run_info(agent: &Agent, control: &Control, settings: &Settings) -> RunInf
         schedule: None,
         interval_ns: None,
         exact: false,
-        options: options
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect::<Vec<_>>()
-            .join(","),
+        options: options.join(","),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         facts,
     };

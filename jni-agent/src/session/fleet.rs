@@ -6,7 +6,6 @@ use trodden_profile::options::ProfileOptions;
 use trodden_profile::spool::identity::Draw;
 
 use crate::jvm::Jni;
-use crate::jvm::guard::guard;
 use crate::log::{error, info, warning};
 use crate::recorders::UnderWay;
 use crate::session::agent::Agent;
@@ -15,7 +14,7 @@ use crate::session::{control, spool};
 /// Name of the thread that waits, as debuggers show it.
 const THREAD_NAME: &str = "Trodden fleet";
 /// Longest time to sleep at once: the system's clock may be set, and a computer may have slept.
-const NAP: Duration = Duration::from_secs(60);
+const MAX_SLEEP: Duration = Duration::from_secs(60);
 
 /// The draw that the options ask for.
 pub fn draw_of(options: &ProfileOptions) -> Option<Draw> {
@@ -27,7 +26,7 @@ pub fn draw_of(options: &ProfileOptions) -> Option<Draw> {
     })
 }
 
-/// Does this JVM record now, by the options?
+/// True if this JVM records now, by the options.
 pub fn is_drawn(options: &ProfileOptions) -> bool {
     draw_of(options).is_none_or(|draw| draw.is_drawn(SystemTime::now()))
 }
@@ -43,31 +42,25 @@ pub fn watch(
     options: ProfileOptions,
     command: u64,
 ) -> std::io::Result<()> {
-    std::thread::Builder::new()
-        .name(THREAD_NAME.to_owned())
-        .spawn(move || {
-            loop {
-                let rest = draw.rest(SystemTime::now());
-                std::thread::sleep(rest.min(NAP));
-                let drawn = draw.is_drawn(SystemTime::now());
-                {
-                    let control = agent.control();
-                    if control.ended || control.drawn.command != command {
-                        return;
-                    }
-                    if control.drawn.yes == drawn {
-                        continue;
-                    }
+    Agent::spawn(THREAD_NAME, move || {
+        loop {
+            let rest = draw.rest(SystemTime::now());
+            std::thread::sleep(rest.min(MAX_SLEEP));
+            let drawn = draw.is_drawn(SystemTime::now());
+            {
+                let control = agent.control();
+                if control.ended || control.drawn.command != command {
+                    return;
                 }
-                let turn = |jni: Jni<'_>| {
-                    guard(THREAD_NAME, (), || turn(agent, jni, &options, drawn, command));
-                };
-                if let Err(e) = agent.host.vm.attached(agent.host.jvmti, THREAD_NAME, turn) {
-                    error!("the thread {THREAD_NAME:?} cannot run: {e}");
+                if control.drawn.yes == drawn {
+                    continue;
                 }
             }
-        })?;
-    Ok(())
+            agent.attached(THREAD_NAME, |agent, jni| {
+                turn(agent, jni, &options, drawn, command)
+            });
+        }
+    })
 }
 
 fn turn(agent: &'static Agent, jni: Jni<'_>, options: &ProfileOptions, drawn: bool, command: u64) {

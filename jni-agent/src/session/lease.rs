@@ -1,15 +1,13 @@
-//! Sessions that end with whoever asked for them: a `trodden attach --for` or `trodden top` that is killed
-//! can tell nobody to stop.
+//! Sessions that end with the process that asked for them: a `trodden attach --for` or `trodden top` that is
+//! killed can tell nobody to stop.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use trodden_profile::output::Lease;
 
 use crate::jvm::Jni;
-use crate::jvm::guard::guard;
-use crate::log::{error, warning};
+use crate::log::warning;
 use crate::recorders::UnderWay;
 use crate::session::agent::{Agent, Control};
 use crate::session::spool::finish;
@@ -18,15 +16,7 @@ use crate::session::spool::finish;
 const THREAD_NAME: &str = "Trodden lease";
 /// How long a process that was killed may take to be gone, and how often that is tried meanwhile.
 const DYING: Duration = Duration::from_millis(200);
-const LOOK: Duration = Duration::from_millis(10);
-
-/// Opens the file that the command line locks.
-///
-/// # Errors
-/// If it cannot be, or nobody locks it.
-pub fn open(name: &str) -> Result<Lease, String> {
-    Lease::of_another(Path::new(name)).map_err(|e| format!("lease: {name}: {e}"))
-}
+const RETRY: Duration = Duration::from_millis(10);
 
 /// Stops the session that runs when the lease ends, unless it has been stopped before. The thread is none of
 /// the JVM's until then, and sleeps in the kernel.
@@ -34,36 +24,28 @@ pub fn open(name: &str) -> Result<Lease, String> {
 /// # Errors
 /// If the operating system gives no thread.
 pub fn watch(agent: &'static Agent, lease: Arc<Lease>, session: u64) -> std::io::Result<()> {
-    std::thread::Builder::new()
-        .name(THREAD_NAME.to_owned())
-        .spawn(move || {
-            if let Err(e) = lease.await_end() {
-                warning!("it is not known whether who asked for the profile is still there: {e}");
-                return;
+    Agent::spawn(THREAD_NAME, move || {
+        if let Err(e) = lease.await_end() {
+            warning!("it is not known whether who asked for the profile is still there: {e}");
+            return;
+        }
+        // Nearly always it was stopped before.
+        if !agent.control().runs(session) {
+            return;
+        }
+        agent.attached(THREAD_NAME, |agent, jni| {
+            let mut control = agent.control();
+            if control.runs(session) {
+                end(agent, jni, &mut control);
             }
-            // Nearly always it was stopped before.
-            if !agent.control().runs(session) {
-                return;
-            }
-            let stop = |jni: Jni<'_>| guard(THREAD_NAME, (), || stop(agent, jni, session));
-            if let Err(e) = agent.host.vm.attached(agent.host.jvmti, THREAD_NAME, stop) {
-                error!("the thread {THREAD_NAME:?} cannot run: {e}");
-            }
-        })?;
-    Ok(())
-}
-
-fn stop(agent: &'static Agent, jni: Jni<'_>, session: u64) {
-    let mut control = agent.control();
-    if control.runs(session) {
-        end(agent, jni, &mut control);
-    }
+        });
+    })
 }
 
 /// Ends the session that runs if the process that asked for it has died, so that another one can begin: the
 /// thread that waits for that death may not have come to it.
 pub fn end_if_dead(agent: &'static Agent, jni: Jni<'_>, control: &mut Control) {
-    let session = control.session();
+    let session = control.session;
     let Some((_, lease)) = control.lease.clone().filter(|(of, _)| *of == session) else {
         return;
     };
@@ -75,7 +57,7 @@ pub fn end_if_dead(agent: &'static Agent, jni: Jni<'_>, control: &mut Control) {
             return;
         } else {
             // A process that was killed keeps its locks until the kernel has cleared it away.
-            std::thread::sleep(LOOK);
+            std::thread::sleep(RETRY);
         }
     }
 }

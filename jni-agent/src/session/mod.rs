@@ -12,4 +12,3 @@ mod lease;
 mod patterns;
 pub mod spool;
 mod start;
-mod ticker;

@@ -9,7 +9,7 @@ use trodden_instrumenter::Filter;
 use trodden_profile::options::near_patterns;
 use trodden_profile::{RunInfo, facts};
 
-use crate::classes::registry::Registry;
+use crate::classes::Registry;
 use crate::jvm::{Jni, Jvmti};
 use crate::log::warning;
 
@@ -17,7 +17,7 @@ use crate::log::warning;
 pub struct Unmatched {
     /// The patterns.
     pub patterns: Vec<String>,
-    /// What they may have meant, all of them together.
+    /// Near names, of all patterns.
     pub near: Vec<String>,
     /// Classes that were looked at.
     classes: usize,
@@ -27,13 +27,8 @@ impl Unmatched {
     /// Looks for them. Nearly free where every pattern matches a class that was instrumented.
     pub fn find(include: &[String], registry: &Registry, jvmti: Jvmti, jni: Jni<'_>) -> Option<Unmatched> {
         let mut names = registry.names();
-        names.extend(
-            registry
-                .left_alone
-                .list()
-                .into_iter()
-                .map(|skipped| skipped.class),
-        );
+        let left_alone = registry.left_alone.list().into_iter();
+        names.extend(left_alone.map(|skipped| skipped.class));
         let unmatched = |names: &HashSet<String>| -> Vec<String> {
             let without = include.iter().filter(|pattern| !matches(pattern, names));
             without.cloned().collect()
@@ -42,23 +37,19 @@ impl Unmatched {
             return None;
         }
         // Classes without anything to instrument are classes, too.
-        jni.push_frame(1024).ok()?;
+        let _frame = jni.frame(1024).ok()?;
         for class in jvmti.loaded_classes().unwrap_or_default() {
             if let Ok(Some(name)) = jvmti.class_name(class) {
                 names.insert(name);
             }
         }
-        jni.pop_frame();
         let patterns = unmatched(&names);
         if patterns.is_empty() {
             return None;
         }
         let everything = Filter::default();
-        let own = names
-            .iter()
-            .map(String::as_str)
-            .filter(|name| everything.class(name));
-        let own: Vec<&str> = own.collect();
+        let own = names.iter().map(String::as_str);
+        let own: Vec<&str> = own.filter(|name| everything.class(name)).collect();
         let mut near = Vec::new();
         for pattern in &patterns {
             for name in near_patterns(pattern, own.iter().copied()) {

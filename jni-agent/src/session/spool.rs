@@ -10,9 +10,9 @@ use std::time::SystemTime;
 
 use trodden_profile::facts::{self, Facts};
 use trodden_profile::options::ProfileOptions;
-use trodden_profile::output::{self, NewFile, OutputError, check_links};
+use trodden_profile::output::{self, ForeignLink, NewFile, OutputError, check_links};
 use trodden_profile::spool::{
-    HMAC_END, Key, SpoolError, WindowName, bytes_in, class_path_hash, clear, identity,
+    HMAC_END, Key, KeyError, SpoolError, WindowName, bytes_in, class_path_hash, clear, identity,
 };
 use trodden_profile::{MergeError, Profile, SubtractError, WriteError, subtract};
 
@@ -62,10 +62,35 @@ pub enum WindowError {
     Bytes(#[from] WriteError),
 }
 
-/// What the agent keeps about windows, whatever profiles begin and end.
+/// Why no windows can be written with these options.
+#[derive(Debug, thiserror::Error)]
+pub enum SpoolPlaceError {
+    /// Someone else could turn the folder's name to another place.
+    #[error("spool: {0}")]
+    Link(#[from] ForeignLink),
+    /// It is a file.
+    #[error("spool: {} is not a folder", .0.display())]
+    NotAFolder(PathBuf),
+    /// There is no such folder.
+    #[error("spool: the folder {}: {source}", .folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// There is no key.
+    #[error("hmac-key: {0}")]
+    Key(#[from] KeyError),
+    /// No id can be made for the JVM.
+    #[error("spool: there are no random numbers: {0}")]
+    Random(std::io::Error),
+}
+
+/// State of windows that outlives profiles.
 #[derive(Default)]
 pub struct Windows {
-    /// The recording that is under way.
+    /// The recording in progress.
     pub spooler: Option<Spooler>,
     /// Last windows of recordings for which there was no room.
     waiting: Vec<Ready>,
@@ -87,7 +112,7 @@ pub struct Spooler {
     before: Profile,
     /// Number of the day for which there is a window with all path maps.
     day: Option<u64>,
-    /// Was it said already that no window can be written?
+    /// True once the warning is given that no window can be written.
     told: bool,
 }
 
@@ -104,8 +129,8 @@ struct Ready {
     folder: PathBuf,
     limit: u64,
     file: PathBuf,
-    bytes: Vec<u8>,
-    hmac: Option<String>,
+    /// The code of the window, if there is a key, and the window. They get their names in this order.
+    files: Vec<NewFile>,
     ended_ms: u64,
     /// How much is counted in it.
     path_ends: u64,
@@ -116,14 +141,13 @@ impl Spooler {
     ///
     /// # Errors
     /// If there is no such folder, or no key.
-    pub fn new(agent: &Agent, options: &ProfileOptions) -> Result<Option<Self>, String> {
+    pub fn new(agent: &Agent, options: &ProfileOptions) -> Result<Option<Self>, SpoolPlaceError> {
         let fleet = &options.fleet;
         let key = check_places(options)?;
         let Some(folder) = fleet.spool.as_ref().map(PathBuf::from) else {
             return Ok(None);
         };
-        let jvm_id =
-            identity::new_jvm_id().map_err(|e| format!("spool: there are no random numbers: {e}"))?;
+        let jvm_id = identity::new_jvm_id().map_err(SpoolPlaceError::Random)?;
         let property = |name: &str| agent.host.jvmti.system_property(name).unwrap_or_default();
         let service = fleet.service.clone();
         let mut about = Facts::default();
@@ -160,7 +184,7 @@ impl Spooler {
         }))
     }
 
-    /// What was counted before it does not count.
+    /// Sets the counts that do not belong to it.
     pub fn begin_after(&mut self, before: Profile) {
         self.before = before;
     }
@@ -168,11 +192,6 @@ impl Spooler {
     /// Number of the next window, and the folder that it goes to.
     pub fn next(&self) -> (u64, &Path) {
         (self.number, &self.folder)
-    }
-
-    /// Is there room for anything?
-    fn check_room(&self) -> Result<(), WindowError> {
-        room(&self.folder, 0, self.limit)
     }
 
     /// The window that ends with this reading. Nothing is changed.
@@ -220,12 +239,20 @@ impl Spooler {
             jvm_id: self.jvm_id.clone(),
             number: self.number,
         };
+        let file = self.folder.join(name.to_string());
+        let mut files = Vec::new();
+        if let Some(key) = &self.key {
+            let mut name = file.clone().into_os_string();
+            name.push(HMAC_END);
+            let code = format!("{}\n", key.hmac(&bytes));
+            files.push(new_file(PathBuf::from(name), code.into_bytes()));
+        }
+        files.push(new_file(file.clone(), bytes));
         Ok(Ready {
             folder: self.folder.clone(),
             limit: self.limit,
-            file: self.folder.join(name.to_string()),
-            hmac: self.key.as_ref().map(|key| key.hmac(&bytes)),
-            bytes,
+            file,
+            files,
             ended_ms,
             path_ends,
         })
@@ -233,7 +260,7 @@ impl Spooler {
 
     /// Writes what was counted since the last window, and begins another one.
     fn turn(&mut self, agent: &Agent, jni: Jni<'_>, control: &Control) -> Result<PathBuf, WindowError> {
-        self.check_room()?;
+        check_room(&self.folder, 0, self.limit)?;
         let now = totals(agent, jni, control, UnderWay::Nothing)?;
         let ready = self.make(agent, &now, None, false)?;
         ready.write()?;
@@ -286,27 +313,19 @@ impl Build {
 impl Ready {
     fn write(&self) -> Result<(), WindowError> {
         clear(&self.folder);
-        let hmac = self.hmac.as_ref().map(|code| format!("{code}\n"));
-        let hmac_length = hmac.as_ref().map_or(0, String::len);
-        room(&self.folder, (self.bytes.len() + hmac_length) as u64, self.limit)?;
-        let new = |path: PathBuf, bytes: Vec<u8>| NewFile {
-            path,
-            bytes,
-            mode: 0o666,
-        };
-        let mut files = Vec::new();
-        if let Some(hmac) = hmac {
-            let mut name = self.file.clone().into_os_string();
-            name.push(HMAC_END);
-            // They get their names in this order.
-            files.push(new(PathBuf::from(name), hmac.into_bytes()));
-        }
-        files.push(new(self.file.clone(), self.bytes.clone()));
-        Ok(output::write_files(&files)?)
+        let length: usize = self.files.iter().map(|file| file.bytes.len()).sum();
+        check_room(&self.folder, length as u64, self.limit)?;
+        Ok(output::write_files(&self.files)?)
     }
 }
 
-fn room(folder: &Path, window: u64, limit: u64) -> Result<(), WindowError> {
+fn new_file(path: PathBuf, bytes: Vec<u8>) -> NewFile {
+    let mode = 0o666;
+    NewFile { path, bytes, mode }
+}
+
+/// Checks that there is room for a window of a length; for anything at all, if that is 0.
+fn check_room(folder: &Path, window: u64, limit: u64) -> Result<(), WindowError> {
     let used = bytes_in(folder)?;
     match used.checked_add(window) {
         Some(sum) if sum <= limit && used < limit => Ok(()),
@@ -322,21 +341,17 @@ fn room(folder: &Path, window: u64, limit: u64) -> Result<(), WindowError> {
 ///
 /// # Errors
 /// If there is no such folder, or no key.
-pub fn check_places(options: &ProfileOptions) -> Result<Option<Key>, String> {
-    if let Some(folder) = options.fleet.spool.as_ref().map(Path::new) {
-        check_links(folder).map_err(|e| format!("spool: {e}"))?;
-        match std::fs::metadata(folder) {
+pub fn check_places(options: &ProfileOptions) -> Result<Option<Key>, SpoolPlaceError> {
+    if let Some(folder) = options.fleet.spool.as_ref().map(PathBuf::from) {
+        check_links(&folder)?;
+        match std::fs::metadata(&folder) {
             Ok(data) if data.is_dir() => {}
-            Ok(_) => return Err(format!("spool: {} is not a folder", folder.display())),
-            Err(e) => return Err(format!("spool: the folder {}: {e}", folder.display())),
+            Ok(_) => return Err(SpoolPlaceError::NotAFolder(folder)),
+            Err(source) => return Err(SpoolPlaceError::Folder { folder, source }),
         }
     }
-    let key = options
-        .fleet
-        .hmac_key
-        .as_ref()
-        .map(|file| Key::read(Path::new(file)));
-    key.transpose().map_err(|e| format!("hmac-key: {e}"))
+    let key = options.fleet.hmac_key.as_ref();
+    Ok(key.map(|file| Key::read(Path::new(file))).transpose()?)
 }
 
 /// The host as the options name it.
@@ -344,7 +359,7 @@ pub fn host(options: &ProfileOptions) -> String {
     options.fleet.host.clone().unwrap_or_else(identity::host_name)
 }
 
-/// The next window, if there are windows. Messages are given; the error is for who has asked for it.
+/// The next window, if there are windows. Messages are given; the error is for the caller.
 pub fn turn(agent: &Agent, jni: Jni<'_>, control: &mut Control) -> Option<Result<PathBuf, WindowError>> {
     let mut spooler = control.windows.spooler.take()?;
     let result = spooler.turn(agent, jni, control);
@@ -353,7 +368,7 @@ pub fn turn(agent: &Agent, jni: Jni<'_>, control: &mut Control) -> Option<Result
     Some(result)
 }
 
-/// What the end of a recording wrote.
+/// Files that the end of a recording wrote.
 #[derive(Debug, Default)]
 pub struct Written {
     /// A file with all that was counted.

@@ -6,18 +6,18 @@ use std::time::{Duration, Instant, SystemTime};
 
 use jvmti_bindings::sys::jvmti::JVMTI_EVENT_CLASS_FILE_LOAD_HOOK;
 use trodden_instrumenter::ProbeKind;
+use trodden_profile::options::UnsetVariable;
 
-use crate::classes::retransform::{Restored, retransform};
-use crate::jvm::guard::guard;
-use crate::jvm::{Jni, JvmError};
-use crate::log::{info, warning};
-use crate::recorders::{self, Begin, BeginError, OnTick};
-use crate::sampling::clock::{Clock, THREAD_NAME};
+use crate::classes::{Restored, retransform};
+use crate::jvm::{Jni, JvmError, guard};
+use crate::log::{error, info, warning};
+use crate::recorders::{self, Begin, BeginError, Moment, OnTick};
+use crate::sampling::clock::{Clock, Signal, THREAD_NAME};
 use crate::session::agent::{Agent, Control};
-use crate::session::dump;
-use crate::session::ticker::Ticker;
+use crate::session::{dump, spool};
 use crate::settings::Settings;
-use crate::stream::record::TraceFile;
+use crate::stream::record::{TraceError, TraceFile};
+use crate::threads::Shim;
 
 /// Why profiling could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -33,13 +33,16 @@ pub enum StartError {
     Jvm(#[from] JvmError),
     /// The trace cannot be written.
     #[error("no trace: {0}")]
-    Trace(String),
+    Trace(#[from] TraceError),
+    /// Its name needs something that is not there.
+    #[error("no trace: {0}")]
+    TraceName(#[from] UnsetVariable),
     /// No clock.
     #[error("no thread for the agent: {0}")]
     Thread(std::io::Error),
 }
 
-/// Number of the next stretch.
+/// Number of the next session.
 static SESSIONS: AtomicU64 = AtomicU64::new(1);
 
 impl Agent {
@@ -98,7 +101,7 @@ impl Agent {
         self.recording.streams.settled();
         control.clock = settings
             .interval()
-            .map(|i| self.start_clock(i, &settings, recorder.on_ticks(&self.host, &settings)))
+            .map(|i| self.start_clock(i, shim, &settings, recorder.on_ticks(&self.host, &settings)))
             .transpose()
             .map_err(StartError::Thread)?;
         let counts = settings.probe == ProbeKind::Counters && settings.instruments();
@@ -131,68 +134,87 @@ impl Agent {
         // others this time: the JVM keeps what it was given only where that was changed, else it puts
         // together an equivalent.
         let once = settings.options.has_events_of_jvm();
-        Ok(retransform(
-            self.host.jvmti,
-            jni,
-            &self.host.registry,
-            |name| filter.class(name) && !(once && self.host.registry.has_class_named(name)),
-            |_| (),
-        ))
+        let registry = &self.host.registry;
+        let wanted = |name: &str| filter.class(name) && !(once && registry.has_class_named(name));
+        Ok(retransform(self.host.jvmti, jni, registry, wanted))
     }
 
     /// The trace that the stream goes to.
     fn trace(&self, control: &Control, settings: &Settings) -> Result<Arc<TraceFile>, StartError> {
-        let file = dump::file_name(settings).map_err(|e| StartError::Trace(e.to_string()))?;
+        let file = dump::file_name(settings)?;
         let kinds = settings.instrumenter.options().probes.events();
         let run = dump::run_info(self, control, settings);
-        let trace = TraceFile::create(file, kinds, &run, Arc::clone(&self.host.registry));
-        trace.map(Arc::new).map_err(StartError::Trace)
+        let trace = TraceFile::create(file, kinds, &run, Arc::clone(&self.host.registry))?;
+        Ok(Arc::new(trace))
     }
 
+    /// A clock for the recorder's work and for periodic dumps.
     fn start_clock(
         &'static self,
         interval: Duration,
+        shim: &'static Shim,
         settings: &Arc<Settings>,
-        recorder: Box<dyn OnTick>,
+        mut on_tick: OnTick,
     ) -> std::io::Result<Clock> {
-        let mut ticker = Ticker::new(self, settings, recorder);
-        Clock::start(
-            THREAD_NAME,
-            self.host.vm,
-            self.host.jvmti,
-            interval,
-            settings.jitter(),
-            move |jni, tick, signal| guard("the clock", false, || ticker.tick(jni, tick, signal)),
-        )
+        let (host, settings) = (&self.host, Arc::clone(settings));
+        let jitter = settings.jitter();
+        let every = settings.options.dump_every();
+        let mut next_dump = every.map(|every| Instant::now() + every);
+        let mut work = move |jni: Jni<'_>, tick, signal: &Signal| {
+            let now = Moment {
+                host,
+                settings: &settings,
+                shim,
+                jni,
+                tick,
+                signal,
+            };
+            if let Err(e) = on_tick(&now) {
+                error!("sampling stops: {e}");
+                return false;
+            }
+            if next_dump.is_some_and(|at| Instant::now() >= at) {
+                next_dump = every.map(|every| Instant::now() + every);
+                self.dump_at_tick(jni);
+            }
+            true
+        };
+        let work =
+            move |jni: Jni<'_>, tick, signal: &Signal| guard("the clock", false, || work(jni, tick, signal));
+        Clock::start(THREAD_NAME, host.vm, host.jvmti, interval, jitter, work)
+    }
+
+    /// Writes the next window, or the profile so far.
+    fn dump_at_tick(&self, jni: Jni<'_>) {
+        // A command in progress (maybe stopping this very clock) dumps itself or does not want one now.
+        if let Some(mut control) = self.try_control()
+            && spool::turn(self, jni, &mut control).is_none()
+            && let Err(e) = dump::dump(self, jni, &control, None, control.running())
+        {
+            error!("{e}");
+        }
     }
 
     /// Stops profiling; counts are kept, classes get their own bytes back.
     pub fn stop(&self, jni: Jni<'_>, control: &mut Control) -> Restored {
         self.counting.store(false, Ordering::Release);
         self.pause(jni, control);
-        if control.settings.as_ref().is_some_and(|settings| settings.ahead) {
+        let settings = control.settings.as_ref();
+        if settings.is_some_and(|settings| settings.ahead) {
             return Restored::default();
         }
-        let unchanged = control
-            .settings
-            .as_ref()
-            .is_some_and(|settings| settings.options.has_events_of_jvm());
+        let unchanged = settings.is_some_and(|settings| settings.options.has_events_of_jvm());
         self.host.set_active(None);
         if let Some(recorder) = control.recorder() {
             recorder.stop(&self.host);
         }
         self.host.registry.silenced.clear();
-        let names = self.host.registry.names();
+        let registry = &self.host.registry;
+        let names = registry.names();
         let restored = if unchanged {
             Restored::default()
         } else {
-            retransform(
-                self.host.jvmti,
-                jni,
-                &self.host.registry,
-                |name| names.contains(name),
-                |_| (),
-            )
+            retransform(self.host.jvmti, jni, registry, |name| names.contains(name))
         };
         if let Err(e) = self.host.jvmti.notify(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false) {
             warning!("the class file load hook stays on: {e}");

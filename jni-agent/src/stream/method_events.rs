@@ -24,18 +24,16 @@ use jvmti_bindings::sys::jvmti::{
 use trodden_instrumenter::MethodId;
 use trodden_profile::events::{CALL_UNDER_WAY, ThreadInfo, Word};
 
-use crate::host::Host;
-use crate::jvm::jvmti::ThreadRef;
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::log::warning;
-use crate::stream::Recording;
 use crate::stream::steps::Step;
-use crate::threads::blocks::ThreadBlock;
+use crate::stream::{Recording, Reporter};
+use crate::threads::ThreadBlock;
 
 /// Methods that a native thread remembers; of two in the same place, the last one. Methods of the JDK are
 /// reported too, so most events end here.
-const RECENT: usize = 1024;
-/// Frames that are asked for at first in search of the caller, then so many times as many. Most callers are
+pub(super) const RECENT: usize = 1024;
+/// Frames that are asked for at first in search of the caller, then this many times as many. Most callers are
 /// the next frame.
 const FIRST_FRAMES: usize = 2;
 const MORE_FRAMES: usize = 16;
@@ -50,28 +48,27 @@ thread_local! {
 pub struct MethodEvents {
     /// Number of the burst; 0 between bursts.
     burst: AtomicI32,
-    /// Is it one of [single steps](super::steps), and not of calls alone?
+    /// True for a burst of [single steps](super::steps), and not of calls alone.
     steps: AtomicBool,
-    /// What switching them on and off took so far, in nanoseconds.
+    /// Nanoseconds that switching them on and off took so far.
     switching: AtomicU64,
 }
 
-/// What a thread came by.
+/// A method that a thread has seen.
 #[derive(Clone, Copy)]
 struct Recent {
     method: usize,
-    /// Of the [`Walker`](crate::stream::walk::Walker)'s knowledge at that time; 0: nothing yet.
+    /// Generation of the [`Walker`](crate::stream::walk::Walker)'s knowledge at that time; 0: nothing yet.
     generation: u32,
     followed: Option<Followed>,
 }
 
 /// A method whose calls are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Followed {
-    /// Its id.
-    pub id: MethodId,
-    /// Is it a class initialiser? These are not called, the JVM runs them.
-    pub initialises: bool,
+struct Followed {
+    id: MethodId,
+    /// True for class initialisers. These are not called, the JVM runs them.
+    initialises: bool,
 }
 
 impl Recent {
@@ -131,88 +128,167 @@ impl MethodEvents {
     pub fn switching(&self) -> u64 {
         self.switching.load(Ordering::Relaxed)
     }
+}
 
-    /// The calling thread has begun an activation.
-    pub fn entered(
-        &self,
-        host: &Host,
-        recording: &Recording,
-        jni: Jni<'_>,
-        thread: ThreadRef,
-        method: jmethodID,
-    ) {
-        let burst = self.burst.load(Ordering::Acquire);
-        if burst == 0 {
-            return;
-        }
-        if self.steps.load(Ordering::Relaxed) {
-            return (recording.steps).take(host, recording, burst, (jni, thread), method, Step::Enter);
-        }
-        let Some(followed) = followed(host, recording, jni, method) else {
+impl Reporter<'_> {
+    /// The number of the burst that runs, and whether it is one of single steps.
+    fn burst(self) -> Option<(i32, bool)> {
+        let events = &self.recording.method_events;
+        let burst = events.burst.load(Ordering::Acquire);
+        (burst != 0).then(|| (burst, events.steps.load(Ordering::Relaxed)))
+    }
+
+    /// The thread has begun an activation.
+    pub fn entered(self, method: jmethodID) {
+        let burst = match self.burst() {
+            Some((burst, true)) => return self.step(burst, method, Step::Enter),
+            Some((burst, false)) => burst,
+            None => return,
+        };
+        let Some(followed) = self.followed(method) else {
             return;
         };
-        let block = match ThreadBlock::of_calling_thread(host.jvmti) {
+        let streams = &self.recording.streams;
+        let block = match ThreadBlock::of_calling_thread(self.host.jvmti) {
             Some(block) if block.joined() == burst => {
                 // It also says which activations are no more, should the JVM have kept an end from us.
-                if let Some(call) = call_under_way(host, recording, jni, thread) {
-                    recording.streams.append(block, call);
+                if let Some(call) = self.call_under_way() {
+                    streams.append(block, call);
                 }
                 block
             }
             Some(block) if block.joined() == -burst => return,
-            _ => match join(host, recording, jni, thread, followed.id, burst) {
+            _ => match self.join(followed.id, burst) {
                 Some(block) => block,
                 None => return,
             },
         };
         let site = (!followed.initialises).then_some(CALL_UNDER_WAY);
-        recording
-            .streams
-            .append(block, Word::enter(followed.id.0, site).0);
+        streams.append(block, Word::enter(followed.id.0, site).0);
     }
 
-    /// The calling thread ends an activation, by returning a result or, without one, by an exception.
-    pub fn exited(
-        &self,
-        host: &Host,
-        recording: &Recording,
-        jni: Jni<'_>,
-        thread: ThreadRef,
-        (method, result): (jmethodID, Option<jobject>),
-    ) {
+    /// The thread ends an activation, by returning a result or, without one, by an exception.
+    pub fn exited(self, method: jmethodID, result: Option<jobject>) {
         if let Some(result) = result {
-            forget(result, method, host.jvmti, jni);
+            forget(result, method, self.host.jvmti, self.jni);
         }
-        let by_exception = result.is_none();
-        let burst = self.burst.load(Ordering::Acquire);
-        if burst == 0 {
-            return;
-        }
-        if self.steps.load(Ordering::Relaxed) {
-            let step = Step::Exit { by_exception };
-            return (recording.steps).take(host, recording, burst, (jni, thread), method, step);
-        }
-        if let Some(followed) = followed(host, recording, jni, method)
-            && let Some(block) = ThreadBlock::of_calling_thread(host.jvmti)
-            && block.joined() == burst
-        {
-            recording.streams.append(block, Word::exit(followed.id.0).0);
+        match self.burst() {
+            Some((burst, true)) => {
+                let by_exception = result.is_none();
+                self.step(burst, method, Step::Exit { by_exception });
+            }
+            Some((burst, false)) => {
+                if let Some(followed) = self.followed(method)
+                    && let Some(block) = ThreadBlock::of_calling_thread(self.host.jvmti)
+                    && block.joined() == burst
+                {
+                    let exit = Word::exit(followed.id.0).0;
+                    self.recording.streams.append(block, exit);
+                }
+            }
+            None => {}
         }
     }
 
-    /// The calling thread is about to execute an instruction.
+    /// The thread is about to execute an instruction.
     #[inline]
-    pub fn stepped(
-        &self,
-        host: &Host,
-        recording: &Recording,
-        (jni, thread): (Jni<'_>, ThreadRef),
-        method: jmethodID,
-        bci: u32,
-    ) {
-        let burst = self.burst.load(Ordering::Acquire);
+    pub fn stepped(self, method: jmethodID, bci: u32) {
+        let burst = self.recording.method_events.burst.load(Ordering::Acquire);
         if burst != 0 {
-            (recording.steps).take(host, recording, burst, (jni, thread), method, Step::At(bci));
+            self.step(burst, method, Step::At(bci));
+        }
+    }
+
+    /// The method, if it is followed. Quick for those that the native thread has seen lately.
+    fn followed(self, method: jmethodID) -> Option<Followed> {
+        let key = method as usize;
+        let place = place_of(key);
+        let walker = &self.recording.walker;
+        let generation = walker.generation();
+        let recent = REMEMBERED.with(|all| all[place].get());
+        if recent.method == key && recent.generation == generation {
+            return recent.followed;
+        }
+        let (probed, for_good) = walker.probed(self.host, self.jni, method);
+        let followed = probed.map(|method| Followed {
+            id: method.id,
+            initialises: method.initialises(),
+        });
+        if for_good {
+            let recent = Recent {
+                method: key,
+                generation,
+                followed,
+            };
+            REMEMBERED.with(|all| all[place].set(recent));
+        }
+        followed
+    }
+
+    /// The thread, which has begun an activation of a method, takes part in a burst from here on; `None` if
+    /// it is left out.
+    fn join(self, method: MethodId, burst: i32) -> Option<ThreadBlock> {
+        let block = self.block()?;
+        let joins = self.join_burst(block, method);
+        // Its negative: the thread has nothing to do with this burst.
+        block.set_joined(if joins { burst } else { -burst });
+        joins.then_some(block)
+    }
+
+    /// The thread's block: the one that it has, be it from a profile with probes, or a new one. It is
+    /// remembered by the JVM, so that events find it at once; here, once per burst, it is made sure of, as a
+    /// later profile may have given the thread another one.
+    pub(super) fn block(self) -> Option<ThreadBlock> {
+        let Reporter {
+            host,
+            recording: Recording { streams, .. },
+            jni,
+            thread,
+        } = self;
+        let id = host.thread_id(jni, thread)?;
+        let block = streams.block_of(id).unwrap_or_else(|| {
+            let block = host.blocks.reserve_small();
+            let info = ThreadInfo {
+                id,
+                name: host.jvmti.thread_name(thread).unwrap_or_default(),
+                is_virtual: host.is_virtual(jni, thread),
+            };
+            streams.thread_begins(block, info);
+            block
+        });
+        if ThreadBlock::of_calling_thread(host.jvmti) != Some(block) {
+            ThreadBlock::set_of_calling_thread(Some(block), host.jvmti).ok()?;
+        }
+        Some(block)
+    }
+
+    /// The word that says where the innermost followed activation below the one that begins calls; `None` if
+    /// there is no such activation.
+    fn call_under_way(self) -> Option<u64> {
+        let mut few = [jvmtiFrameInfo::default(); FIRST_FRAMES];
+        let mut more = Vec::new();
+        let mut from = 1;
+        loop {
+            let frames = match from {
+                1 => &mut few[..],
+                _ => {
+                    more.resize(from * MORE_FRAMES, jvmtiFrameInfo::default());
+                    &mut more[..]
+                }
+            };
+            // An error: there are no frames from there on.
+            let count = self.host.jvmti.stack_from(self.thread, from, frames).ok()?;
+            let caller = frames[..count]
+                .iter()
+                .find_map(|frame| Some((self.followed(frame.method)?, frame.location)));
+            if let Some((caller, location)) = caller {
+                let bci = u32::try_from(location).ok()?;
+                return Some(Word::call(caller.id.0, bci).0);
+            }
+            if count < frames.len() {
+                return None;
+            }
+            from += count;
         }
     }
 }
@@ -237,101 +313,7 @@ fn forget(result: jobject, method: jmethodID, jvmti: Jvmti, jni: Jni<'_>) {
     }
 }
 
-/// The place of a method among those that are remembered.
-fn place_of(method: usize) -> usize {
+/// The place of a method among [`RECENT`] ones that are remembered.
+pub(super) fn place_of(method: usize) -> usize {
     method.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (usize::BITS - RECENT.ilog2())
-}
-
-/// Is a method followed? Quick for those that the native thread came by lately.
-fn followed(host: &Host, recording: &Recording, jni: Jni<'_>, method: jmethodID) -> Option<Followed> {
-    let key = method as usize;
-    let place = place_of(key);
-    let generation = recording.walker.generation();
-    let recent = REMEMBERED.with(|all| all[place].get());
-    if recent.method == key && recent.generation == generation {
-        return recent.followed;
-    }
-    let (followed, for_good) = recording.walker.followed(host, jni, method);
-    if for_good {
-        let recent = Recent {
-            method: key,
-            generation,
-            followed,
-        };
-        REMEMBERED.with(|all| all[place].set(recent));
-    }
-    followed
-}
-
-/// The calling thread, which has begun an activation of a method, takes part in a burst from here on; `None`
-/// if it is left out.
-fn join(
-    host: &Host,
-    recording: &Recording,
-    jni: Jni<'_>,
-    thread: ThreadRef,
-    method: MethodId,
-    burst: i32,
-) -> Option<ThreadBlock> {
-    let block = block(host, recording, jni, thread)?;
-    let joins = recording.join_burst(host, jni, thread, block, method);
-    // Its negative: the thread has nothing to do with this burst.
-    block.set_joined(if joins { burst } else { -burst });
-    joins.then_some(block)
-}
-
-/// The calling thread's block: the one that it has, be it from a profile with probes, or a new one. It is
-/// remembered by the JVM, so that events find it at once; here, once per burst, it is made sure of, as a
-/// later profile may have given the thread another one.
-pub(super) fn block(
-    host: &Host,
-    recording: &Recording,
-    jni: Jni<'_>,
-    thread: ThreadRef,
-) -> Option<ThreadBlock> {
-    let id = host.thread_id(jni, thread)?;
-    let block = recording.streams.block_of(id).unwrap_or_else(|| {
-        let block = host.blocks.reserve_small();
-        let info = ThreadInfo {
-            id,
-            name: host.jvmti.thread_name(thread).unwrap_or_default(),
-            is_virtual: host.is_virtual(jni, thread),
-        };
-        recording.streams.thread_begins(block, info);
-        block
-    });
-    if ThreadBlock::of_calling_thread(host.jvmti) != Some(block) {
-        ThreadBlock::set_of_calling_thread(Some(block), host.jvmti).ok()?;
-    }
-    Some(block)
-}
-
-/// The word that says where the innermost followed activation below the one that begins calls; `None` if
-/// there is no such activation.
-fn call_under_way(host: &Host, recording: &Recording, jni: Jni<'_>, thread: ThreadRef) -> Option<u64> {
-    let mut few = [jvmtiFrameInfo::default(); FIRST_FRAMES];
-    let mut more = Vec::new();
-    let mut from = 1;
-    loop {
-        let frames = match from {
-            1 => &mut few[..],
-            _ => {
-                more.resize(from * MORE_FRAMES, jvmtiFrameInfo::default());
-                &mut more[..]
-            }
-        };
-        // An error: there are no frames from there on.
-        let count = host.jvmti.stack_from(thread, from, frames).ok()?;
-        let caller = frames[..count]
-            .iter()
-            .find_map(|frame| Some((followed(host, recording, jni, frame.method)?, frame.location)));
-        if let Some((caller, location)) = caller {
-            let bci = u32::try_from(location).ok()?;
-            return Some(Word::call(caller.id.0, bci).0);
-        }
-        if count < frames.len() {
-            return None;
-        }
-        from += count;
-    }
 }

@@ -1,6 +1,5 @@
 //! A trace, written while the program runs.
 
-use std::fmt::Display;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -12,9 +11,9 @@ use trodden_analyses::stream::{Recorder, TraceRecorder};
 use trodden_profile::events::{EventKinds, ThreadInfo};
 use trodden_profile::output::Growing;
 use trodden_profile::trace::TraceWriter;
-use trodden_profile::{ClassProfile, RunInfo};
+use trodden_profile::{ClassProfile, RunInfo, WriteError};
 
-use crate::classes::registry::Registry;
+use crate::classes::Registry;
 use crate::locks::lock;
 use crate::log::warning;
 
@@ -32,32 +31,60 @@ pub struct TraceFile {
     flushed: AtomicU64,
 }
 
-/// Chunks of so many words go out at once: a call into the system is little beside what it took to fill them.
+/// Why there is no trace.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The file cannot be opened, or not get its name.
+    #[error("{}: {source}", .file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// It cannot be written.
+    #[error("{}: {source}", .file.display())]
+    Write {
+        /// The file.
+        file: PathBuf,
+        /// The reason.
+        source: WriteError,
+    },
+    /// It has been finished before.
+    #[error("{}: the trace is complete already", .0.display())]
+    Complete(PathBuf),
+}
+
+/// Chunks of this many words go out at once: a call into the system is little compared with what it took to
+/// fill them.
 const LARGE: usize = 1024;
-/// Others wait for so many milliseconds at most, unless nothing follows.
+/// Others wait for this many milliseconds at most, unless nothing follows.
 const LATEST: u64 = 100;
 
 impl TraceFile {
     /// Begins a trace.
     ///
     /// # Errors
-    /// A text that names the file.
+    /// If the file cannot be written.
     pub fn create(
         file: PathBuf,
         kinds: EventKinds,
         run: &RunInfo,
         registry: Arc<Registry>,
-    ) -> Result<Self, String> {
-        let (growing, out) = Growing::open(&file).map_err(|e| about(&file, e))?;
+    ) -> Result<Self, TraceError> {
+        let opened = Growing::open(&file);
+        let (growing, out) = opened.map_err(|source| TraceError::File {
+            file: file.clone(),
+            source,
+        })?;
         if let Some(earlier) = growing.earlier() {
             warning!(
                 "a JVM was killed before its trace was complete; what there is of it is kept: {}",
                 earlier.display()
             );
         }
-        let writer =
-            TraceWriter::new(BufWriter::new(out), kinds, run).map_err(|e| about(growing.part(), e))?;
-        let recorder = TraceRecorder::new(writer);
+        let writer = TraceWriter::new(BufWriter::new(out), kinds, run);
+        let recorder = TraceRecorder::new(writer.map_err(not_written(&growing))?);
         // If the JVM is killed, what there is can be read from the very beginning.
         recorder.flush();
         Ok(TraceFile {
@@ -79,15 +106,16 @@ impl TraceFile {
     /// Ends the trace: nothing is written any more.
     ///
     /// # Errors
-    /// A text that names the file, also if something went wrong before.
-    pub fn finish(&self, run: &RunInfo) -> Result<(), String> {
+    /// If the file cannot be written, or could not be before.
+    pub fn finish(&self, run: &RunInfo) -> Result<(), TraceError> {
         self.define_classes();
         self.recorder.skipped(&self.registry.left_alone.list());
         self.define_conditions();
-        match self.recorder.finish(run) {
-            Ok(Some(_)) => self.growing.place().map_err(|e| about(&self.file, e)),
-            Ok(None) => Err(about(&self.file, "the trace is complete already")),
-            Err(e) => Err(about(self.growing.part(), e)),
+        let finished = self.recorder.finish(run).map_err(not_written(&self.growing))?;
+        let file = self.file.clone();
+        match finished {
+            Some(_) => (self.growing.place()).map_err(|source| TraceError::File { file, source }),
+            None => Err(TraceError::Complete(file)),
         }
     }
 
@@ -121,8 +149,9 @@ impl TraceFile {
     }
 }
 
-fn about(file: &Path, problem: impl Display) -> String {
-    format!("{}: {problem}", file.display())
+fn not_written(growing: &Growing) -> impl FnOnce(WriteError) -> TraceError {
+    let file = growing.part().to_owned();
+    |source| TraceError::Write { file, source }
 }
 
 impl Recorder for TraceFile {

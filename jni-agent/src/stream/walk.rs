@@ -11,19 +11,17 @@ use rustc_hash::FxHashMap;
 use trodden_instrumenter::{Filter, MethodId};
 use trodden_profile::events::{CALL_UNDER_WAY, Word};
 
-use crate::classes::lookup::{Lookup, Method, resolve, resolve_name};
-use crate::classes::registry::Registry;
+use crate::classes::{Lookup, Method, Registry, resolve, resolve_name};
 use crate::host::Host;
-use crate::jvm::jvmti::ThreadRef;
-use crate::jvm::{Jni, Jvmti};
+use crate::jvm::{Jni, Jvmti, ThreadRef};
 use crate::locks::{read, write};
-use crate::stream::method_events::Followed;
+use crate::stream::Reporter;
 
 /// Frames that are asked for at first. Most stacks have fewer.
 const USUAL: usize = 256;
 /// A stack of this many frames is not walked: the thread is left out of the burst.
-const MOST: usize = 8192;
-/// Walks after which methods are looked up anew: ids of unloaded methods may be used again.
+const MAX_FRAMES: usize = 8192;
+/// Walks after which methods are looked up again: ids of unloaded methods may be used again.
 const CACHE_WALKS: u64 = 1 << 16;
 
 /// Finds the methods of frames, and remembers them.
@@ -39,22 +37,25 @@ pub struct Walker {
 /// How methods are looked up that are not known.
 type LookUp = fn(Jvmti, &Registry, &Filter, Jni<'_>, jmethodID) -> Lookup;
 
-/// What is known of a method by its JVMTI id.
+/// A method, by its JVMTI id.
 #[derive(Clone)]
 enum Known {
     Probed(Method),
     /// Never will have probes.
     Other,
-    /// Had none when there were so many classes with probes.
+    /// Had none with this number of classes with probes.
     NotAmong(usize),
 }
 
 impl Walker {
-    /// The words for the stack of `thread`, which is the calling one (null will do): `Enter` per activation
+    /// The words for the stack of a thread: `Enter` per activation
     /// with probes (with the JVM's events: of a method that is followed), the outermost first, and the `Call`
     /// of the last one. The innermost activation is left out if it is one of `begins`, which is about to
     /// report its beginning itself. `None`: the stack is too deep.
-    pub fn stack(&self, host: &Host, jni: Jni<'_>, thread: ThreadRef, begins: MethodId) -> Option<Vec<u64>> {
+    pub fn stack(&self, from: Reporter<'_>, begins: MethodId) -> Option<Vec<u64>> {
+        let Reporter {
+            host, jni, thread, ..
+        } = from;
         let settings = host.active()?;
         let filter = &settings.instrumenter.options().filter;
         let look_up = if settings.options.has_events_of_jvm() {
@@ -89,7 +90,7 @@ impl Walker {
             let Some(method) = self.method(host, filter, jni, frame.method, resolve_name) else {
                 continue;
             };
-            let initialises = method.map.methods[method.position].name == "<clinit>";
+            let initialises = method.initialises();
             if host.jvmti.is_obsolete(frame.method) {
                 let bci = u16::try_from(frame.location)
                     .ok()
@@ -115,7 +116,7 @@ impl Walker {
 
     /// Another profile begins: methods may have other numbers.
     pub fn forget(&self) {
-        let mut methods = self.lock_write();
+        let mut methods = write(&self.methods);
         methods.clear();
         // From 1 on. Under the lock: what is looked up from here on is of the new generation.
         let generation = self.generation.load(Ordering::Relaxed).wrapping_add(1);
@@ -127,17 +128,8 @@ impl Walker {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Is a method followed, with the JVM's events? And is that so for good, as far as this generation goes?
-    pub fn followed(&self, host: &Host, jni: Jni<'_>, method: jmethodID) -> (Option<Followed>, bool) {
-        let (probed, for_good) = self.probed(host, jni, method);
-        let followed = probed.map(|method| Followed {
-            id: method.id,
-            initialises: method.map.methods[method.position].name == "<clinit>",
-        });
-        (followed, for_good)
-    }
-
-    /// The same, with all that is known of the method.
+    /// The method, if it is followed with the JVM's events; and whether that is so for good, as far as this
+    /// generation goes.
     pub fn probed(&self, host: &Host, jni: Jni<'_>, method: jmethodID) -> (Option<Method>, bool) {
         let Some(settings) = host.active() else {
             return (None, false);
@@ -165,19 +157,15 @@ impl Walker {
         let mut frames = vec![jvmtiFrameInfo::default(); USUAL];
         let mut count = host.jvmti.stack(thread, &mut frames).ok()?;
         if count == USUAL {
-            frames.resize(MOST, jvmtiFrameInfo::default());
+            frames.resize(MAX_FRAMES, jvmtiFrameInfo::default());
             count = host.jvmti.stack(thread, &mut frames).ok()?;
         }
-        if count == MOST {
+        if count == MAX_FRAMES {
             self.too_deep.fetch_add(1, Ordering::Relaxed);
             return None;
         }
         frames.truncate(count);
         Some(frames)
-    }
-
-    fn lock_write(&self) -> std::sync::RwLockWriteGuard<'_, FxHashMap<usize, Known>> {
-        write(&self.methods)
     }
 
     /// The method of a frame, looked up as `look_up` does unless it is known.
@@ -213,7 +201,7 @@ impl Walker {
             Lookup::Never => Known::Other,
             Lookup::NotYet => Known::NotAmong(classes),
         };
-        self.lock_write().insert(key, known.clone());
+        write(&self.methods).insert(key, known.clone());
         known
     }
 }
@@ -225,14 +213,13 @@ fn words(found: &[(Method, i64)]) -> Vec<u64> {
     let mut caller: Option<(MethodId, u16)> = None;
     let call = |(method, bci): (MethodId, u16)| Word::call(method.0, bci.into()).0;
     for (method, location) in found.iter().rev() {
-        let called_from = match method.map.methods[method.position].name.as_str() {
-            // Initialisers are not called, the JVM runs them: in front of the call that is under way, with
-            // which it goes on when they have ended.
-            "<clinit>" => {
-                words.extend(caller.map(call));
-                None
-            }
-            _ => caller.map(|(_, bci)| bci),
+        let called_from = if method.initialises() {
+            // Initialisers are not called, the JVM runs them: in front of the call in progress, with which it
+            // continues when they have ended.
+            words.extend(caller.map(call));
+            None
+        } else {
+            caller.map(|(_, bci)| bci)
         };
         words.push(Word::enter(method.id.0, called_from).0);
         caller = old_place(method, *location).map(|bci| (method.id, bci));

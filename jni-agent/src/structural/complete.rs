@@ -11,6 +11,7 @@ use trodden_profile::{ClassProfile, MethodCounts, Profile, facts};
 use super::Windows;
 use super::graph::Graph;
 use crate::host::Host;
+use crate::threads::Hashed;
 
 /// Entries that must have been seen for a loop to be scaled by how often it is entered. With fewer, its own
 /// rate is better known.
@@ -21,7 +22,7 @@ type Tables<T> = Vec<BTreeMap<u64, T>>;
 
 impl Windows {
     /// Fills the counts of a profile that has none yet. `first_methods`: of each class, the number of its
-    /// first method; `hashed`: all hashed counts (slot, path, count); `missing`: estimated path ends of a
+    /// first method; `hashed`: all hashed counts; `missing`: estimated path ends of a
     /// method in the time without probes, by [`key`](super::key).
     pub fn complete(
         &mut self,
@@ -29,7 +30,7 @@ impl Windows {
         profile: &mut Profile,
         first_methods: &[MethodId],
         window: Option<NonZeroU32>,
-        hashed: &[(u32, u32, i64)],
+        hashed: &[(Hashed, i64)],
         missing: impl Fn(MethodId) -> Option<BTreeMap<u64, f64>>,
     ) {
         self.settle(host, window, hashed, true);

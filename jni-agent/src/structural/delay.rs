@@ -5,7 +5,7 @@ use std::ptr::{read_volatile, write_volatile};
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Path ends per round: long beside the clock's resolution, short beside a time slice.
+/// Path ends per round: long compared with the clock's resolution, short compared with a time slice.
 const ENDS: u32 = 10_000;
 /// The shortest round counts: whatever interrupts one makes it longer.
 const ROUNDS: u32 = 10;
@@ -35,7 +35,7 @@ fn round() -> f64 {
     begin.elapsed().as_secs_f64()
 }
 
-/// What a probe of structure graphs does, with each word really read and written.
+/// The work of a probe of structure graphs, with each word really read and written.
 fn count(switch: &mut i32, counter: &mut u64) {
     // SAFETY: both are references to initialised, aligned words that nobody else has.
     unsafe {

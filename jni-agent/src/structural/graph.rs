@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use trodden_instrumenter::CounterSlot;
 
-use crate::threads::blocks::ThreadBlocks;
+use crate::threads::ThreadBlocks;
 
 /// Windows after which a graph's distribution is known.
-const ENOUGH: u32 = 10;
+const FULL_WINDOWS: u32 = 10;
 /// A graph's window is opened at every tick at first, and at every second one after so many windows, then at
 /// every third, up to a limit. What ends in spans is seen at every tick all the same.
-const EASE: u32 = 8;
-const SELDOM: u32 = 64;
+const WINDOWS_PER_STEP: u32 = 8;
+const MAX_WAIT: u32 = 64;
 
 /// A switch above this has its limit lifted.
 pub const LIFTED: i32 = i32::MAX / 2;
@@ -21,7 +21,7 @@ pub fn key(graph: usize, path: u64) -> u64 {
     (graph as u64) << 32 | path & 0xffff_ffff
 }
 
-/// What is known of a graph.
+/// A graph, and its counts.
 pub struct Graph {
     slot: CounterSlot,
     /// Its paths; 0 if they are hashed.
@@ -35,39 +35,45 @@ pub struct Graph {
     estimated: Vec<f64>,
     hashed: BTreeMap<u64, u64>,
     hashed_baseline: BTreeMap<u64, u64>,
-    awake: bool,
     /// All its counters together when they were read last, and what its windows may have counted since,
     /// outside of spans.
     total: u64,
     allowed: u64,
     /// Up to when it is known how many paths ended.
     at: f64,
+    windows: u64,
+    since: Since,
+}
+
+/// The state of a graph since it got its probes.
+#[derive(Default)]
+struct Since {
+    awake: bool,
     /// Path ends per second in the last span, if there was one.
     rate: Option<f64>,
-    /// What the last span that counted something has counted, with the window after it.
+    /// Counts of the last span that has any, with those of the window after it.
     last: Vec<u64>,
-    /// Was its window open after the last span?
+    /// True if its window was open after the last span.
     opened: bool,
-    /// So much of what the last span stands for is in the estimate already.
+    /// The part of what the last span represents that is in the estimate already.
     taken: f64,
-    windows: u64,
-    /// Windows filled, and path ends, since it got its probes.
-    recent: u32,
-    recent_ends: f64,
+    /// Windows filled, and path ends.
+    windows: u32,
+    ends: f64,
     /// Ticks with spans of known length until its window is opened again; none if that was not decided yet.
     wait: Option<u32>,
 }
 
-/// What is left of a window when so many paths have ended in it.
+/// The rest of a window in which a number of paths has ended.
 pub fn remaining(window: i32, ended: u64) -> i32 {
     let ended = i32::try_from(ended).unwrap_or(i32::MAX);
     window.saturating_sub(ended).max(0)
 }
 
-/// What a span has seen of a graph.
+/// A graph in a span.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
-    /// What was left of its window before.
+    /// The rest of its window before.
     pub left: i32,
     /// Paths that ended in it, by the switch.
     pub ended: u64,
@@ -75,7 +81,7 @@ pub struct Seen {
     pub closed: bool,
 }
 
-/// What a span says.
+/// A span of time.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
     /// When it was about to begin.
@@ -98,18 +104,11 @@ impl Graph {
             estimated: Vec::new(),
             hashed: BTreeMap::new(),
             hashed_baseline: BTreeMap::new(),
-            awake: false,
             total: 0,
             allowed: 0,
             at: now,
-            rate: None,
-            last: Vec::new(),
-            opened: false,
-            taken: 0.0,
             windows: 0,
-            recent: 0,
-            recent_ends: 0.0,
-            wait: None,
+            since: Since::default(),
         }
     }
 
@@ -118,28 +117,32 @@ impl Graph {
         self.slot
     }
 
-    /// Has each path a slot?
+    /// True if each path has a slot.
     pub fn is_dense(&self) -> bool {
         self.paths > 0
     }
 
-    /// Has it probes?
+    /// True while it has probes.
     pub fn is_armed(&self) -> bool {
         self.armed
     }
 
-    /// Has a path of it ended since it got its probes? If nothing has been counted, so much is still left of
-    /// its window.
+    /// True if a path of it has ended since it got its probes. `left`: the rest of its window, which is
+    /// `window` if nothing has been counted.
     pub fn is_awake(&mut self, left: i32, window: i32) -> bool {
-        self.awake |= left != window;
-        self.awake
+        self.since.awake |= left != window;
+        self.since.awake
     }
 
-    /// Its window is closed: is it to be opened at this tick? Asked at each one with a span of known length.
+    /// True if its window, which is closed, is to be opened at this tick. Asked at each one with a span of
+    /// known length.
     fn is_due(&mut self) -> bool {
-        let wait = self.wait.get_or_insert((self.recent / EASE).min(SELDOM));
+        let wait = self
+            .since
+            .wait
+            .get_or_insert((self.since.windows / WINDOWS_PER_STEP).min(MAX_WAIT));
         if *wait == 0 {
-            self.wait = None;
+            self.since.wait = None;
             return true;
         }
         *wait -= 1;
@@ -149,14 +152,14 @@ impl Graph {
     /// A span is about to begin, and so much is `left` of the graph's window. If it was open after the last
     /// span and has been filled, it shows, with that span, which paths that span's rate stands for.
     pub fn begin_span(&mut self, blocks: &ThreadBlocks, left: i32, now: f64) {
-        let opened = std::mem::take(&mut self.opened);
-        let Some(rate) = self.rate else { return };
+        let opened = std::mem::take(&mut self.since.opened);
+        let Some(rate) = self.since.rate else { return };
         if left > LIFTED {
             // A thread has written over what closed it: until now all has been counted.
             self.settle(blocks, left, now);
         } else if opened && left == 0 {
-            self.taken = rate / 2.0 * (now - self.at).max(0.0);
-            self.window(blocks, self.taken);
+            self.since.taken = rate / 2.0 * (now - self.at).max(0.0);
+            self.window(blocks, self.since.taken);
         }
     }
 
@@ -185,7 +188,7 @@ impl Graph {
             // A thread that was interrupted while it counted may have written a number from long ago.
             ended = ended.min(counted);
         }
-        if seen.closed && self.rate.is_some() {
+        if seen.closed && self.since.rate.is_some() {
             // Threads that race take one off the switch together: counters know better, unless they have
             // counted beyond the span.
             ended = ended.max(counted.saturating_sub(allowed));
@@ -196,33 +199,33 @@ impl Graph {
             (true, None) => return remaining,
             (true, Some(length)) => {
                 let rate = ended as f64 / length;
-                let before = self.rate.replace(rate);
+                let before = self.since.rate.replace(rate);
                 // Before its first span there are no rates: what was counted is all that is known.
                 before.map(|before| {
-                    self.spread(before / 2.0 * seconds - self.taken);
+                    self.spread(before / 2.0 * seconds - self.since.taken);
                     rate / 2.0 * seconds + ended as f64
                 })
             }
             // All that ended since the last span has been counted.
             (false, None) => {
                 let rate = counted as f64 / (span.end - self.at).max(1e-6);
-                self.rate = self.rate.map(|_| rate);
+                self.since.rate = self.since.rate.map(|_| rate);
                 None
             }
             (false, Some(length)) => {
-                self.rate = Some(ended as f64 / length);
+                self.since.rate = Some(ended as f64 / length);
                 None
             }
         };
         self.at = span.end;
-        self.taken = 0.0;
-        self.opened = remaining > 0;
+        self.since.taken = 0.0;
+        self.since.opened = remaining > 0;
         if let Some(counters) = counters {
             self.harvest(counters, known);
         }
         if (closed && due) || left > LIFTED {
             self.windows += 1;
-            self.recent += 1;
+            self.since.windows += 1;
         }
         remaining
     }
@@ -232,11 +235,11 @@ impl Graph {
     pub fn settle(&mut self, blocks: &ThreadBlocks, left: i32, now: f64) {
         let seconds = (now - self.at).max(0.0);
         self.at = now;
-        let taken = std::mem::take(&mut self.taken);
-        let rate = self.rate.filter(|_| left == 0);
+        let taken = std::mem::take(&mut self.since.taken);
+        let rate = self.since.rate.filter(|_| left == 0);
         let missing = rate.map(|rate| rate * seconds - taken);
         match missing {
-            Some(missing) if std::mem::take(&mut self.opened) => self.window(blocks, missing),
+            Some(missing) if std::mem::take(&mut self.since.opened) => self.window(blocks, missing),
             _ => {
                 let counters = self.take(blocks, left);
                 self.harvest(counters, missing);
@@ -248,9 +251,9 @@ impl Graph {
     /// it stands for so many path ends.
     fn window(&mut self, blocks: &ThreadBlocks, ends: f64) {
         let counters = self.take(blocks, 0);
-        let new = self.since(counters);
-        self.last.resize(new.len(), 0);
-        for (sum, count) in self.last.iter_mut().zip(new) {
+        let new = self.counted_since(counters);
+        self.since.last.resize(new.len(), 0);
+        for (sum, count) in self.since.last.iter_mut().zip(new) {
             *sum += count;
         }
         self.spread(ends);
@@ -271,16 +274,16 @@ impl Graph {
     /// Adds what was counted since the last time to the estimate: as it is, or so many path `ends` in its
     /// proportions. If nothing was, in those of the last time.
     fn harvest(&mut self, counters: Vec<u64>, ends: Option<f64>) {
-        let new = self.since(counters);
+        let new = self.counted_since(counters);
         let all: u64 = new.iter().sum();
         if all > 0 {
-            self.last = new;
+            self.since.last = new;
         }
         self.spread(ends.unwrap_or(all as f64));
     }
 
-    /// What was counted since the last time.
-    fn since(&mut self, counters: Vec<u64>) -> Vec<u64> {
+    /// Counts since the last time.
+    fn counted_since(&mut self, counters: Vec<u64>) -> Vec<u64> {
         self.counted.resize(counters.len(), 0);
         let new = counters.iter().zip(&self.counted);
         let new = new.map(|(now, before)| now.wrapping_sub(*before)).collect();
@@ -291,20 +294,20 @@ impl Graph {
     /// Adds so many path ends to the estimate, in the proportions of what was counted last.
     fn spread(&mut self, ends: f64) {
         self.estimated.resize(self.counted.len(), 0.0);
-        let all: u64 = self.last.iter().sum();
+        let all: u64 = self.since.last.iter().sum();
         if all == 0 || ends <= 0.0 {
             return;
         }
-        for (sum, &count) in self.estimated.iter_mut().zip(&self.last) {
+        for (sum, &count) in self.estimated.iter_mut().zip(&self.since.last) {
             *sum += count as f64 * ends / all as f64;
         }
-        self.recent_ends += ends;
+        self.since.ends += ends;
     }
 
-    /// What is counted by hash.
+    /// Sets a count by hash.
     pub fn set_hashed(&mut self, path: u64, count: u64) {
         let known = self.hashed.entry(path).or_default();
-        self.recent_ends += count.saturating_sub(*known) as f64;
+        self.since.ends += count.saturating_sub(*known) as f64;
         *known = count;
     }
 
@@ -323,25 +326,18 @@ impl Graph {
         }
         self.armed = true;
         self.at = now;
-        self.rate = None;
-        self.last.clear();
-        self.opened = false;
-        self.taken = 0.0;
-        self.recent = 0;
-        self.recent_ends = 0.0;
-        self.wait = None;
-        self.awake = false;
+        self.since = Since::default();
     }
 
-    /// Were enough of its windows filled since it got its probes? What is counted by hash is counted
+    /// True if enough of its windows were filled since it got its probes. Hashed paths are counted
     /// throughout.
     pub fn is_full(&self) -> bool {
-        !self.is_dense() || self.recent >= ENOUGH
+        !self.is_dense() || self.since.windows >= FULL_WINDOWS
     }
 
     /// Estimated path ends since it got its probes.
     pub fn recent_ends(&self) -> f64 {
-        self.recent_ends
+        self.since.ends
     }
 
     /// Windows that were filled.
@@ -352,29 +348,31 @@ impl Graph {
     /// Paths that were taken, with the estimate of how often in the time with probes: never less than what
     /// was counted.
     pub fn estimated(&self) -> impl Iterator<Item = (u64, f64)> {
-        let local = |path: usize| {
-            let counted = self.counted.get(path).copied().unwrap_or(0);
-            counted.wrapping_sub(self.baseline.get(path).copied().unwrap_or(0))
-        };
-        let dense = self.estimated.iter().copied().enumerate();
-        let dense = dense.map(move |(path, count)| (path as u64, count.max(local(path) as f64)));
-        let hashed = self.hashed.iter().map(|(&path, &count)| {
-            let before = self.hashed_baseline.get(&path).copied().unwrap_or(0);
-            (path, count.saturating_sub(before) as f64)
-        });
+        let dense = self.estimated.iter().copied().zip(self.dense());
+        let dense = dense.map(|(count, (path, local))| (path, count.max(local as f64)));
+        let hashed = self.by_hash().map(|(path, count)| (path, count as f64));
         dense.chain(hashed).filter(|&(_, count)| count > 0.0)
     }
 
-    /// What was counted in windows.
+    /// Counts in windows.
     pub fn local(&self) -> BTreeMap<u64, u64> {
-        let before = |path: usize| self.baseline.get(path).copied().unwrap_or(0);
-        let dense = self.counted.iter().enumerate();
-        let dense = dense.map(|(path, &count)| (path as u64, count.wrapping_sub(before(path))));
-        let hashed = self.hashed.iter().map(|(&path, &count)| {
+        let all = self.dense().chain(self.by_hash());
+        all.filter(|&(_, count)| count > 0).collect()
+    }
+
+    /// Counts in slots since counts were last forgotten.
+    fn dense(&self) -> impl Iterator<Item = (u64, u64)> {
+        let before = self.baseline.iter().copied().chain(std::iter::repeat(0));
+        let since = self.counted.iter().zip(before);
+        (0..).zip(since.map(|(count, before)| count.wrapping_sub(before)))
+    }
+
+    /// Counts by hash since then.
+    fn by_hash(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.hashed.iter().map(|(&path, &count)| {
             let before = self.hashed_baseline.get(&path).copied().unwrap_or(0);
             (path, count.saturating_sub(before))
-        });
-        dense.chain(hashed).filter(|&(_, count)| count > 0).collect()
+        })
     }
 
     /// Forgets all counts.
@@ -385,7 +383,7 @@ impl Graph {
         self.baseline = self.counted.clone();
         self.hashed_baseline = self.hashed.clone();
         self.estimated.clear();
-        self.taken = 0.0;
+        self.since.taken = 0.0;
         self.windows = 0;
         self.at = now;
     }

@@ -8,7 +8,7 @@
 //! clock, as long as the method has its probes. A window says in which *proportion* a graph's paths occur;
 //! how many there are altogether it does not, since it is closed as soon as it is full. For that, no graph is
 //! limited in the first [`SPAN`] of a tick (which begins at a random time of its interval): what ends in it,
-//! over its length, is the graph's rate. It stands for half of the time until the next span and since the one
+//! over its length, is the graph's rate. It represents half of the time until the next span and since the one
 //! before, with the paths that were counted in it and in the window after it. A window that is not full at
 //! the next tick saw all there was.
 //!
@@ -27,13 +27,11 @@ use std::time::{Duration, Instant};
 use rustc_hash::{FxHashMap, FxHashSet};
 use trodden_instrumenter::{CounterSlot, MethodId};
 
-use crate::classes::registry::{ClassEntry, Registry, Slots};
+use crate::classes::{ClassEntry, Registry, Slots};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
-use crate::sampling::PathCounts;
-use crate::sampling::clock::spent;
-use crate::threads::blocks::{Switches, ThreadBlocks};
-use crate::threads::shim::Shim;
+use crate::sampling::{PathCounts, spent};
+use crate::threads::{Hashed, Shim, Switches, ThreadBlocks};
 pub use graph::key;
 use graph::{Graph, LIFTED, Seen, Span, remaining};
 use program::ProgramTime;
@@ -48,14 +46,14 @@ const WAKING: u64 = 8;
 /// where a loop goes through two, both are counted side by side, and little would seem to be left: with an
 /// eighth, a rate came out seven times too high on a busy machine. A third is less than tight loops leave:
 /// rates of one came out a quarter too low.
-const OWN: f64 = 1.0 / 4.0;
+const MIN_OWN_SHARE: f64 = 1.0 / 4.0;
 /// Some graphs are opened a little before a span, and closed after it. If the program ran for so much longer
 /// meanwhile (another thread had the processor in between), the span says nothing.
-const CERTAIN: f64 = 1.5;
+const MAX_OUTER_RATIO: f64 = 1.5;
 /// A span is so many times as long at most, if the program hardly runs in it.
-const LONGEST: u32 = 20;
+const MAX_SPANS: u32 = 20;
 /// Share of a method's path ends that may be in graphs whose windows are not full.
-const REST: f64 = 0.01;
+const MAX_REST_SHARE: f64 = 0.01;
 
 /// A graph in a span.
 struct Awake {
@@ -91,7 +89,7 @@ pub struct Windows {
     time: ProgramTime,
     /// Graphs with slots and probes of which a path has ended.
     awake: Vec<Awake>,
-    /// Have graphs lost their probes, or got them back, since it was looked which are awake?
+    /// True if graphs have lost their probes, or got them back, since the list of those awake was made.
     changed: bool,
 }
 
@@ -197,7 +195,7 @@ impl Windows {
         }
         let begin = self.time.now();
         let mut end = begin;
-        for _ in 0..LONGEST {
+        for _ in 0..MAX_SPANS {
             std::thread::sleep(SPAN);
             end = self.time.now();
             if end - begin >= SPAN.as_secs_f64() / 2.0 {
@@ -220,17 +218,17 @@ impl Windows {
         let most = (outer / per_end) as u64;
         let seen: u64 = self.awake.iter().map(|awake| awake.seen.ended.min(most)).sum();
         let delay = seen as f64 * per_end;
-        let is_known = inner >= SPAN.as_secs_f64() / 4.0 && outer <= CERTAIN * inner;
+        let is_known = inner >= SPAN.as_secs_f64() / 4.0 && outer <= MAX_OUTER_RATIO * inner;
         Span {
             begin: before,
             end: after,
-            length: is_known.then_some((length - delay).max(length * OWN)),
+            length: is_known.then_some((length - delay).max(length * MIN_OWN_SHARE)),
         }
     }
 
     /// Takes in what open windows have counted so far, and what is hashed; at the `last` look what closed
     /// ones stand for as well.
-    fn settle(&mut self, host: &Host, window: Option<NonZeroU32>, hashed: &[(u32, u32, i64)], last: bool) {
+    fn settle(&mut self, host: &Host, window: Option<NonZeroU32>, hashed: &[(Hashed, i64)], last: bool) {
         let now = self.time.now();
         self.refresh(&host.registry, now);
         let Some(switches) = host.blocks.switches() else {
@@ -250,8 +248,8 @@ impl Windows {
             .filter(|(_, graph)| !graph.is_dense())
             .map(|(index, graph)| (graph.slot(), index))
             .collect();
-        for &(slot, path, count) in hashed {
-            if let Some(&index) = by_slot.get(&CounterSlot(slot)) {
+        for &((slot, path), count) in hashed {
+            if let Some(&index) = by_slot.get(&CounterSlot(slot.0)) {
                 self.graphs[index].set_hashed(u64::from(path), count.max(0) as u64);
             }
         }
@@ -284,7 +282,7 @@ impl Windows {
             let recent = |graph: &&Graph| graph.recent_ends();
             let sum: f64 = graphs.iter().map(|g| recent(&g)).sum();
             let missing: f64 = graphs.iter().filter(|g| !g.is_full()).map(|g| recent(&g)).sum();
-            if sum > 0.0 && missing <= REST * sum {
+            if sum > 0.0 && missing <= MAX_REST_SHARE * sum {
                 full.insert(method);
             }
         }
@@ -327,7 +325,7 @@ impl Windows {
         }
     }
 
-    /// Profiling begins, or goes on: all graphs have their probes.
+    /// Profiling begins, or continues: all graphs have their probes.
     pub fn begin(&mut self, blocks: &ThreadBlocks, window: Option<NonZeroU32>) {
         let Some(switches) = blocks.switches() else { return };
         self.changed = true;

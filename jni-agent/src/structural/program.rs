@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashSet;
 
-use crate::sampling::clock::spent;
+use crate::sampling::spent;
 
 /// How often it is looked which threads there are.
 const EVERY: Duration = Duration::from_millis(250);
 /// Asking more threads would take longer than a span.
-const MOST: usize = 256;
+const MAX_THREADS: usize = 256;
 /// How the names begin that HotSpot gives its own threads (15 bytes of them are kept), and ours.
 const NOT_THE_PROGRAMS: [&str; 16] = [
     "C1 Compiler",
@@ -85,7 +85,7 @@ impl ProgramTime {
             .replace(now)
             .map_or(Duration::ZERO, |before| now - before);
         let mut nanos = 0;
-        if !self.threads.is_empty() && self.threads.len() <= MOST {
+        if !self.threads.is_empty() && self.threads.len() <= MAX_THREADS {
             self.threads.retain_mut(|(id, before)| match spent(*id) {
                 Some(now) => {
                     nanos += now.saturating_sub(*before);

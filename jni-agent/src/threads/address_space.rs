@@ -1,22 +1,23 @@
 //! How much address space the blocks of threads may take.
 //!
 //! A block is reserved, not used: only its pages that are written to take memory. Where address space has no
-//! limit, each thread has [`MOST`] bytes of it. Where it has one (`ulimit -v`), the program needs what is
-//! left: for stacks of threads, for code, for memory outside of the heap. So blocks are small there, all of
-//! them together take no more than an eighth of what was free when the first one was reserved, and none is
+//! limit, each thread has [`MAX_BLOCK`] bytes of it. Where it has one (`ulimit -v`), the program needs what
+//! is left: for stacks of threads, for code, for memory outside of the heap. So blocks are small there, all
+//! of them together take no more than an eighth of what was free when the first one was reserved, and none is
 //! taken any more once half of that is gone, whoever took it. Threads that come later share a block.
 
 /// Bytes of a block where address space has no limit.
-pub const MOST: u64 = 256 << 20;
+pub const MAX_BLOCK: u64 = 256 << 20;
 /// Bytes of a block where it is scarce: room for a million paths.
-const LEAST: u64 = 8 << 20;
+const MIN_BLOCK: u64 = 8 << 20;
 /// Where address space is limited, so many blocks would fill what is free.
 const BLOCKS: u64 = 128;
 
 /// How large blocks are, and what they may take together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressSpace {
-    block: u64,
+    /// Bytes of a block: a power of two.
+    pub block: u64,
     limit: Option<Limit>,
 }
 
@@ -25,7 +26,7 @@ pub struct AddressSpace {
 struct Limit {
     /// The limit.
     most: u64,
-    /// What was free when the first block was reserved.
+    /// Free bytes when the first block was reserved.
     free: u64,
 }
 
@@ -41,24 +42,19 @@ impl AddressSpace {
             most,
             free: most.saturating_sub(used),
         });
-        let block = limit.map_or(MOST, |limit| {
+        let block = limit.map_or(MAX_BLOCK, |limit| {
             let part = (limit.free / BLOCKS).max(1);
-            (1 << part.ilog2()).clamp(LEAST, MOST)
+            (1 << part.ilog2()).clamp(MIN_BLOCK, MAX_BLOCK)
         });
         AddressSpace { block, limit }
     }
 
-    /// Bytes of a block: a power of two.
-    pub fn block(&self) -> u64 {
-        self.block
-    }
-
-    /// Is there a limit?
+    /// True if there is a limit.
     pub fn is_limited(&self) -> bool {
         self.limit.is_some()
     }
 
-    /// May so much be taken, by a process that uses so much now, `taken` of it for blocks?
+    /// True if a length may be taken, by a process that uses `used` bytes now, `taken` of them for blocks.
     fn allows_with(&self, length: u64, taken: u64, used: u64) -> bool {
         self.limit.is_none_or(|limit| {
             let left = limit.most.saturating_sub(used).saturating_sub(length);
@@ -66,7 +62,7 @@ impl AddressSpace {
         })
     }
 
-    /// May so much be taken now, with `taken` bytes taken for blocks?
+    /// True if a length may be taken now, with `taken` bytes taken for blocks.
     pub fn allows(&self, length: u64, taken: u64) -> bool {
         self.limit.is_none() || self.allows_with(length, taken, used())
     }
@@ -101,9 +97,9 @@ mod tests {
     /// Reserves blocks until no more are allowed; the program takes `program` bytes for each.
     fn blocks(space: AddressSpace, used: u64, program: u64) -> (u64, u64) {
         let (mut taken, mut used, mut count) = (0, used, 0);
-        while space.allows_with(space.block(), taken, used) {
-            taken += space.block();
-            used += space.block() + program;
+        while space.allows_with(space.block, taken, used) {
+            taken += space.block;
+            used += space.block + program;
             count += 1;
         }
         (count, used)
@@ -112,7 +108,7 @@ mod tests {
     #[test]
     fn without_a_limit_blocks_are_large() {
         let space = AddressSpace::new(None, 100 * GIGABYTE);
-        assert_eq!(space.block(), MOST);
+        assert_eq!(space.block, MAX_BLOCK);
         assert!(!space.is_limited() && space.allows(1 << 60, 1 << 60));
     }
 
@@ -122,10 +118,10 @@ mod tests {
             for used in [1, 2, 5, 8, 63] {
                 let space = AddressSpace::new(Some(limit * GIGABYTE), used * GIGABYTE);
                 assert!(space.is_limited());
-                assert!(space.block().is_power_of_two() && (LEAST..=MOST).contains(&space.block()));
+                assert!(space.block.is_power_of_two() && (MIN_BLOCK..=MAX_BLOCK).contains(&space.block));
                 let free = limit.saturating_sub(used) * GIGABYTE;
                 let (count, _) = blocks(space, used * GIGABYTE, 0);
-                assert!(count * space.block() <= free / 8, "{limit} {used}");
+                assert!(count * space.block <= free / 8, "{limit} {used}");
                 assert!(free == 0 || count >= 16, "{limit} {used}: {count}");
                 // Threads with large stacks.
                 let stack = 64 << 20;

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use memmap2::{MmapMut, MmapOptions, MmapRaw};
@@ -31,9 +31,9 @@ const _: () = {
 /// only.
 pub struct ThreadBlocks {
     blocks: Mutex<Vec<MmapRaw>>,
-    /// What there is of it; looked at when the first block is reserved.
+    /// The address space; determined when the first block is reserved.
     space: OnceLock<AddressSpace>,
-    /// Has it been said that there is too little?
+    /// True once the warning is given that there is too little.
     scarce: AtomicBool,
     small: Mutex<SmallBlocks>,
     shared: OnceLock<Box<[i64]>>,
@@ -52,9 +52,9 @@ pub struct Switches {
 }
 
 impl Switches {
-    /// What a graph's switch is set to when it gets its probes, with windows of so many paths or without any.
-    /// Unless each of its paths has a slot, there are too many to look at them all the time: all are counted
-    /// throughout.
+    /// The state of a graph's switch when it gets its probes, with windows of a number of paths or without
+    /// any. Unless each of its paths has a slot, there are too many to look at them all the time: all are
+    /// counted throughout.
     pub fn at_first(window: Option<NonZeroU32>, is_dense: bool) -> i32 {
         window.filter(|_| is_dense).map_or(-1, |paths| paths.get() as i32)
     }
@@ -81,8 +81,8 @@ impl Switches {
         self.at(slot).store(state, Ordering::Relaxed);
     }
 
-    /// Closes a switch that was closed before, if a thread has written its own number over that. Was it still
-    /// closed?
+    /// Closes a switch that was closed before, if a thread has written its own number over that. True if it
+    /// was still closed.
     pub fn close(self, slot: CounterSlot) -> bool {
         let closed = self.get(slot) == 0;
         if !closed {
@@ -137,6 +137,12 @@ impl ThreadBlock {
         unsafe { &*(self.0 as *const AtomicU64).add(slot as usize) }
     }
 
+    /// The two ints at a slot.
+    fn ints(self, slot: u32) -> &'static [AtomicI32; 2] {
+        // SAFETY: blocks are never given back, and two aligned ints have the place of a slot.
+        unsafe { &*std::ptr::from_ref(self.slot(slot)).cast::<[AtomicI32; 2]>() }
+    }
+
     fn set_up(self, buffer: usize, words: usize) {
         self.slot(layout::BUFFER).store(buffer as u64, Ordering::Relaxed);
         self.slot(layout::END)
@@ -162,7 +168,7 @@ impl ThreadBlock {
         unsafe { std::slice::from_raw_parts(first.add(range.start), range.len()) }
     }
 
-    /// What a probe does.
+    /// Counts as a probe does.
     #[cfg(test)]
     pub fn count_for_test(self, slot: u32, times: u64) {
         self.slot(slot).fetch_add(times, Ordering::Relaxed);
@@ -185,45 +191,32 @@ impl ThreadBlock {
     /// How many path ends the thread is to leave out from here on, and after how many words more it asks
     /// again. For the block's own thread.
     pub fn want(self, wanted: Wanted) {
-        let (skip, words) = (
-            wanted.skip.min(i32::MAX as u32),
-            wanted.words.min(i32::MAX as u32),
-        );
-        // SAFETY: blocks are never given back, and two ints are at the address of that slot.
-        let ints = unsafe { &*std::ptr::from_ref(self.slot(layout::SKIP)).cast::<[AtomicU32; 2]>() };
-        ints[0].store(skip, Ordering::Relaxed);
-        ints[1].store(words, Ordering::Relaxed);
+        let at_most = |number: u32| number.min(i32::MAX as u32) as i32;
+        let [skip, words] = self.ints(layout::SKIP);
+        skip.store(at_most(wanted.skip), Ordering::Relaxed);
+        words.store(at_most(wanted.words), Ordering::Relaxed);
     }
 
     /// How many activations are open, as far as the thread has noticed that others are not.
     pub fn activations(self) -> u32 {
-        // SAFETY: blocks are never given back, and an int is at the address of that slot.
-        let depth = unsafe { &*std::ptr::from_ref(self.slot(layout::DEPTH)).cast::<AtomicU32>() };
-        depth.load(Ordering::Relaxed)
+        self.ints(layout::DEPTH)[0].load(Ordering::Relaxed) as u32
     }
 
-    /// What probes do at the beginning of activations.
+    /// Counts activations as probes do.
     #[cfg(test)]
     pub fn set_activations_for_test(self, number: u32) {
-        // SAFETY: as in `activations`.
-        let depth = unsafe { &*std::ptr::from_ref(self.slot(layout::DEPTH)).cast::<AtomicU32>() };
-        depth.store(number, Ordering::Relaxed);
+        self.ints(layout::DEPTH)[0].store(number as i32, Ordering::Relaxed);
     }
 
     /// The burst that the thread has joined; its negative, if it was left out of it. For the block's own
     /// thread.
     pub fn joined(self) -> i32 {
-        self.burst().load(Ordering::Relaxed)
+        self.ints(layout::JOINED)[0].load(Ordering::Relaxed)
     }
 
     /// Sets that. For the block's own thread.
     pub fn set_joined(self, burst: i32) {
-        self.burst().store(burst, Ordering::Relaxed);
-    }
-
-    fn burst(self) -> &'static AtomicI32 {
-        // SAFETY: blocks are never given back, and an int is at the address of that slot.
-        unsafe { &*std::ptr::from_ref(self.slot(layout::JOINED)).cast::<AtomicI32>() }
+        self.ints(layout::JOINED)[0].store(burst, Ordering::Relaxed);
     }
 
     /// The block that the JVM keeps for the calling thread, virtual ones included; `None` if it keeps none.
@@ -240,7 +233,7 @@ impl ThreadBlock {
         jvmti.set_thread_data(block.map_or(0, |block| block.0))
     }
 
-    /// Is it for events only?
+    /// True if it is for events only.
     pub fn is_small(self) -> bool {
         self.slot(layout::BUFFER).load(Ordering::Relaxed) - self.0 as u64 == 8 * u64::from(Self::HEADER)
     }
@@ -256,7 +249,7 @@ impl ThreadBlock {
         buffer + 8 * words as u64
     }
 
-    /// Is there room for a word?
+    /// True if there is room for a word.
     pub fn has_room(self) -> bool {
         self.slot(layout::CURSOR).load(Ordering::Relaxed) < self.end()
     }
@@ -278,19 +271,19 @@ impl ThreadBlock {
         }
     }
 
-    /// Do probes call `drain` before each word?
+    /// True if probes call `drain` before each word.
     pub fn is_watched(self) -> bool {
         self.slot(layout::WATCHED).load(Ordering::Relaxed) != 0
     }
 
-    /// Is the block watched, and was no activation open when the last word was appended? For the block's own
+    /// True if the block is watched, and no activation was open at the last word. For the block's own
     /// thread.
     pub fn at_bottom(self) -> bool {
         self.slot(layout::WATCHED).load(Ordering::Relaxed) == 1
     }
 
-    /// Before a word is appended to a watched block: was any activation open before it? `None` if the block
-    /// is not watched. For the block's own thread.
+    /// Before a word is appended to a watched block: true if any activation was open before it, `None` if the
+    /// block is not watched. For the block's own thread.
     ///
     /// Whatever the word says, the number of open activations was changed before, except by `Unwound`, after
     /// which there are some.
@@ -333,8 +326,8 @@ impl ThreadBlocks {
     const SHARED: usize = 16;
     /// Words behind the end of a buffer to which many threads write.
     const SLACK: usize = 1 << 16;
-    /// One behind the last counter slot of the largest blocks; the first one is behind the header.
-    pub const MOST_SLOTS: u32 = (address_space::MOST / 8) as u32 - Self::BUFFER_WORDS;
+    /// One past the last counter slot of the largest blocks; the first one is behind the header.
+    pub const MAX_SLOTS: u32 = (address_space::MAX_BLOCK / 8) as u32 - Self::BUFFER_WORDS;
     /// Threads that find their block at once; others look for it.
     const INDEX_ENTRIES: usize = 1 << 16;
 
@@ -365,12 +358,12 @@ impl ThreadBlocks {
 
     /// Length of a block in bytes: a power of two.
     pub fn block_length(&self) -> u64 {
-        self.space().block()
+        self.space().block
     }
 
-    /// One behind the last counter slot; the first one is behind the header.
+    /// One past the last counter slot; the first one is behind the header.
     pub fn slots(&self) -> u32 {
-        (self.space().block() / 8) as u32 - Self::BUFFER_WORDS
+        (self.space().block / 8) as u32 - Self::BUFFER_WORDS
     }
 
     /// The switches of structure graphs; `None` if the system has no room for them. Only pages in use take
@@ -378,7 +371,7 @@ impl ThreadBlocks {
     pub fn switches(&self) -> Option<Switches> {
         let map = self.switches.get_or_init(|| {
             let length = self.slots() as usize * size_of::<i32>();
-            let taken = lock(&self.blocks).len() as u64 * self.space().block();
+            let taken = lock(&self.blocks).len() as u64 * self.space().block;
             let allowed = self.space().allows(length as u64, taken);
             let map = allowed.then(|| zero_pages(length)).flatten()?;
             Some(MmapRaw::from(map))
@@ -391,7 +384,7 @@ impl ThreadBlocks {
 
     /// A new block, zeroed; `None` if the system has no room for one, or the program needs what is left.
     pub fn reserve(&self) -> Option<ThreadBlock> {
-        let length = self.space().block();
+        let length = self.space().block;
         let mut blocks = lock(&self.blocks);
         if !self.space().allows(length, blocks.len() as u64 * length) {
             if !self.scarce.swap(true, Ordering::Relaxed) {
@@ -475,7 +468,7 @@ impl ThreadBlocks {
         let _ = entry.compare_exchange(!thread, 0, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// What each block has in the slots of a range: address, and slots that are not 0. Threads may go on
+    /// The slots of a range that are not 0, by the addresses of blocks. Threads may continue
     /// counting meanwhile.
     pub fn each(&self, slots: Range<CounterSlot>) -> Vec<(i64, Vec<(u32, u64)>)> {
         let slots = slots.start.0..slots.end.0;
@@ -490,15 +483,15 @@ impl ThreadBlocks {
             let address = ThreadBlock(block.as_mut_ptr() as usize).address();
             (address, slots.clone().filter_map(count).collect())
         };
-        self.lock().iter().map(of_block).collect()
+        lock(&self.blocks).iter().map(of_block).collect()
     }
 
-    /// Sums of the slots of a range over all blocks. Threads may go on counting meanwhile.
+    /// Sums of the slots of a range over all blocks. Threads may continue counting meanwhile.
     pub fn sums(&self, slots: Range<CounterSlot>) -> Vec<u64> {
         let slots = slots.start.0..slots.end.0;
         assert!(slots.end <= self.slots());
         let mut sums = vec![0u64; slots.len()];
-        for block in self.lock().iter() {
+        for block in lock(&self.blocks).iter() {
             let first = block.as_mut_ptr().cast::<AtomicU64>();
             for (sum, slot) in sums.iter_mut().zip(slots.clone()) {
                 // SAFETY: the slot is inside the mapping (see the assertion), which is aligned to pages and
@@ -509,10 +502,6 @@ impl ThreadBlocks {
             }
         }
         sums
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<MmapRaw>> {
-        lock(&self.blocks)
     }
 }
 
@@ -633,7 +622,7 @@ mod tests {
             assert_eq!(block.joined(), 0);
             block.set_joined(-7);
             assert_eq!(block.joined(), -7);
-            // Nothing else is touched: neither the time of the last word nor the call under way.
+            // Nothing else is touched: neither the time of the last word nor the call in progress.
             assert_eq!(
                 [layout::TIME, layout::PENDING, layout::WATCHED]
                     .map(|slot| block.slot(slot).load(Ordering::Relaxed)),

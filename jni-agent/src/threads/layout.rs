@@ -20,7 +20,7 @@ pub const SKIP: u32 = 4;
 pub const TIME: u32 = 5;
 /// The burst that the thread has joined (an `int`); its negative, if it was left out of it.
 pub const JOINED: u32 = 6;
-/// The word of the call under way, which waits for a callee with probes.
+/// The word of the call in progress, which waits for a callee with probes.
 pub const PENDING: u32 = 7;
 /// Only the agent uses it: in a watched block, one more than the number of open activations before the word
 /// that comes next.

@@ -1,9 +1,13 @@
-//! What belongs to threads: their native memory, and the Java shim through which they write to it.
+//! Native memory of threads, and the Java shim through which they write to it.
 
 mod address_space;
-pub mod blocks;
+mod blocks;
 #[allow(dead_code, reason = "build.rs uses the rest")]
 mod layout;
-pub mod shim;
+mod shim;
 pub mod stack;
-pub mod strata;
+mod strata;
+
+pub use blocks::{Switches, ThreadBlock, ThreadBlocks};
+pub use shim::{Cut, Hashed, Owner, Shim};
+pub use strata::Strata;

@@ -3,39 +3,33 @@
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use trodden_instrumenter::MethodId;
+
 use crate::jvm::{GlobalRef, Jni, JvmError, StaticMethod};
 use crate::threads::blocks::{Switches, ThreadBlock, ThreadBlocks};
 use crate::threads::strata::Strata;
 
+/// A class of the shim: its name, and its bytes as `build.rs` has compiled them.
+macro_rules! class {
+    ($name:literal) => {
+        (
+            match CStr::from_bytes_with_nul(concat!("java/lang/", $name, "\0").as_bytes()) {
+                Ok(name) => name,
+                Err(_) => panic!("a name without zeros"),
+            },
+            include_bytes!(concat!(env!("OUT_DIR"), "/shim/java/lang/", $name, ".class")),
+        )
+    };
+}
+
 /// The classes, in the order in which they are defined: none names a later one before it runs.
 static CLASSES: [(&CStr, &[u8]); 6] = [
-    (
-        c"java/lang/TroddenConfig",
-        include_bytes!(concat!(env!("OUT_DIR"), "/shim/java/lang/TroddenConfig.class")),
-    ),
-    (
-        c"java/lang/TroddenThreads$Table",
-        include_bytes!(concat!(
-            env!("OUT_DIR"),
-            "/shim/java/lang/TroddenThreads$Table.class"
-        )),
-    ),
-    (
-        c"java/lang/TroddenThreads",
-        include_bytes!(concat!(env!("OUT_DIR"), "/shim/java/lang/TroddenThreads.class")),
-    ),
-    (
-        c"java/lang/Trodden",
-        include_bytes!(concat!(env!("OUT_DIR"), "/shim/java/lang/Trodden.class")),
-    ),
-    (
-        c"java/lang/TroddenFeedback",
-        include_bytes!(concat!(env!("OUT_DIR"), "/shim/java/lang/TroddenFeedback.class")),
-    ),
-    (
-        c"java/lang/TroddenAhead",
-        include_bytes!(concat!(env!("OUT_DIR"), "/shim/java/lang/TroddenAhead.class")),
-    ),
+    class!("TroddenConfig"),
+    class!("TroddenThreads$Table"),
+    class!("TroddenThreads"),
+    class!("Trodden"),
+    class!("TroddenFeedback"),
+    class!("TroddenAhead"),
 ];
 
 /// Smallest and largest ring: the windows of usual schedules fit the one (64 KB), the other takes 8 MB.
@@ -62,17 +56,24 @@ pub struct Shim {
     room: AtomicU32,
 }
 
-/// What a thread has counted beside its block, and those before it that had the same memory.
+/// Counts of a thread outside of its block, and of those before it that had the same memory.
 pub struct Table {
     /// Address of the block; odd if others count there too.
     pub block: i64,
     /// Whose it is now.
     pub owner: Owner,
-    /// By method and path.
-    pub hashed: Vec<((u32, u32), i64)>,
-    /// By method, register, and block in which an exception came.
-    pub cut: Vec<((u32, u32, u32), i64)>,
+    /// Its path ends.
+    pub hashed: Vec<(Hashed, i64)>,
+    /// Its paths that exceptions cut off.
+    pub cut: Vec<(Cut, i64)>,
 }
+
+/// Key of a path without slot: method and path; or first slot of a structure graph, and path.
+pub type Hashed = (MethodId, u32);
+
+/// Key of a path that an exception cuts off: method, register, and block in which it came. The
+/// register is as it was in the method, with the method's first slot added if it has slots.
+pub type Cut = (MethodId, u32, u32);
 
 /// The thread that has a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,10 +113,10 @@ impl Shim {
         let ring = method(c"ring", c"()[J")?;
         let ring = jni.global(jni.call_object(class, ring)?);
         define(feedback)?;
-        // Whoever finds it finds the rest ready.
+        // Code that finds it finds the rest ready.
         define(ahead)?;
         Ok(Shim {
-            class: jni.global_class(class),
+            class: jni.global(class.raw()),
             ring,
             ring_entries,
             first: first.filter(|_| shared.iter().all(|&block| block != 0)),
@@ -138,14 +139,14 @@ impl Shim {
 
     /// Fixes how windows to come lay out path ends in the ring. No window may be open.
     pub fn lay_out(&self, jni: Jni<'_>, strata: Strata) -> Result<(), JvmError> {
-        jni.set_static_long(self.class.class(), c"step", strata.step() as i64)?;
-        jni.set_static_int(self.class.class(), c"log", strata.log() as i32)
+        jni.set_static_long(self.class.class(), c"step", strata.step as i64)?;
+        jni.set_static_int(self.class.class(), c"log", strata.log as i32)
     }
 
     /// Empties that many entries: what no path end overwrites is -1 then.
     pub fn clear(&self, jni: Jni<'_>, entries: usize) -> Result<(), JvmError> {
         let entries = entries.min(self.ring_entries as usize);
-        jni.set_global_longs(self.ring, &vec![-1; entries])
+        jni.set_longs(self.ring, &vec![-1; entries])
     }
 
     /// Opens a window of at most that many path ends.
@@ -167,7 +168,7 @@ impl Shim {
 
     /// The ring's first entries. Those that no path end wrote since they were emptied are -1.
     pub fn entries(&self, jni: Jni<'_>, entries: usize) -> Result<Vec<i64>, JvmError> {
-        jni.global_longs(self.ring, entries.min(self.ring_entries as usize))
+        jni.longs(self.ring.raw(), entries.min(self.ring_entries as usize))
     }
 
     /// The block of the thread that defined the shim, if there was memory for blocks at all.
@@ -175,46 +176,32 @@ impl Shim {
         self.first
     }
 
-    /// All hashed counts: (method, path, count).
-    pub fn hashed_counts(&self, jni: Jni<'_>) -> Result<Vec<(u32, u32, i64)>, JvmError> {
+    /// All hashed counts.
+    pub fn hashed_counts(&self, jni: Jni<'_>) -> Result<Vec<(Hashed, i64)>, JvmError> {
         let pairs = self.snapshot(jni, self.snapshot_hashed)?;
-        let triple = |pair: &[i64]| {
-            let (method, path) = method_and_path(pair[0]);
-            (method, path, pair[1])
-        };
-        Ok(pairs.chunks_exact(2).map(triple).collect())
+        Ok(pairs.chunks_exact(2).map(hashed).collect())
     }
 
-    /// All paths that exceptions cut off: (method, register, block, count). The register is as it was in the
-    /// method, with the method's first slot added if it has slots.
-    pub fn cut_paths(&self, jni: Jni<'_>) -> Result<Vec<(u32, u32, u32, i64)>, JvmError> {
+    /// All paths that exceptions cut off.
+    pub fn cut_paths(&self, jni: Jni<'_>) -> Result<Vec<(Cut, i64)>, JvmError> {
         let triples = self.snapshot(jni, self.snapshot_cuts)?;
-        let cut = |triple: &[i64]| {
-            let (method, register) = method_and_path(triple[0]);
-            (method, register, triple[1] as u32, triple[2])
-        };
         Ok(triples.chunks_exact(3).map(cut).collect())
     }
 
-    /// What each thread counted by hash, and whose tables these are; for the calling thread. The last one is
-    /// that of virtual threads.
+    /// Counts by hash of each thread, with the owners of these tables; for the calling thread. The last one
+    /// is that of virtual threads.
     pub fn tables(&self, jni: Jni<'_>) -> Result<Vec<Table>, JvmError> {
         let words = self.snapshot(jni, self.snapshot_tables)?;
         let mut tables = Vec::new();
         let mut rest = &words[..];
         while let [block, state, pairs, triples, more @ ..] = rest {
-            let Some((hashed, more)) = more.split_at_checked(2 * *pairs as usize) else {
+            let Some((pairs, more)) = more.split_at_checked(2 * *pairs as usize) else {
                 break;
             };
-            let Some((cut, more)) = more.split_at_checked(3 * *triples as usize) else {
+            let Some((triples, more)) = more.split_at_checked(3 * *triples as usize) else {
                 break;
             };
             rest = more;
-            let triple = |pair: &[i64]| (method_and_path(pair[0]), pair[1]);
-            let stopped = |cut: &[i64]| {
-                let (method, register) = method_and_path(cut[0]);
-                ((method, register, cut[1] as u32), cut[2])
-            };
             tables.push(Table {
                 block: *block,
                 owner: match state {
@@ -222,20 +209,17 @@ impl Shim {
                     1 => Owner::Caller,
                     _ => Owner::Other,
                 },
-                hashed: hashed.chunks_exact(2).map(triple).collect(),
-                cut: cut.chunks_exact(3).map(stopped).collect(),
+                hashed: pairs.chunks_exact(2).map(hashed).collect(),
+                cut: triples.chunks_exact(3).map(cut).collect(),
             });
         }
         Ok(tables)
     }
 
     fn snapshot(&self, jni: Jni<'_>, of: StaticMethod) -> Result<Vec<i64>, JvmError> {
-        jni.push_frame(16)?;
-        let numbers = jni
-            .call_object(self.class.class(), of)
-            .and_then(|array| jni.longs(array, jni.array_length(array)));
-        jni.pop_frame();
-        numbers
+        let _frame = jni.frame(16)?;
+        let array = jni.call_object(self.class.class(), of)?;
+        jni.longs(array, jni.array_length(array))
     }
 
     /// Makes room for probes of coverage below a number, and some more. `false` if the JVM has none. One
@@ -275,9 +259,18 @@ impl Shim {
     }
 }
 
+fn hashed(pair: &[i64]) -> (Hashed, i64) {
+    (method_and_path(pair[0]), pair[1])
+}
+
+fn cut(triple: &[i64]) -> (Cut, i64) {
+    let (method, register) = method_and_path(triple[0]);
+    ((method, register, triple[1] as u32), triple[2])
+}
+
 /// The halves of a key: a method's number, one too large so that no key is 0, and a path or register.
-fn method_and_path(key: i64) -> (u32, u32) {
-    (((key >> 32) as u32).wrapping_sub(1), key as u32)
+fn method_and_path(key: i64) -> (MethodId, u32) {
+    (MethodId(((key >> 32) as u32).wrapping_sub(1)), key as u32)
 }
 
 #[cfg(test)]

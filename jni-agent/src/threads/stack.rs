@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 
 /// A Java frame has no less: return address and saved frame pointer. (Inlined ones share a frame, but not so
 /// many that others would not make up for it.)
-const LEAST_FRAME: usize = 16;
+const MIN_FRAME: usize = 16;
 
 /// More Java frames than this are hardly on the calling thread's stack. `None` if its bounds are not known.
 ///
@@ -15,7 +15,7 @@ pub fn most_frames() -> Option<u32> {
     let here = 0_u8;
     let here = (&raw const here).addr();
     let used = top()?.checked_sub(here)?;
-    Some(u32::try_from(used / LEAST_FRAME).unwrap_or(u32::MAX))
+    Some(u32::try_from(used / MIN_FRAME).unwrap_or(u32::MAX))
 }
 
 /// The address at which the calling thread's stack began.

@@ -1,9 +1,9 @@
-//! Where path ends of a window go in the ring, and how many path ends an entry stands for.
+//! Where path ends of a window go in the ring, and how many path ends an entry represents.
 //!
 //! A window of fixed duration sees an unknown number of path ends, from none to a million, and all of it is
 //! to be represented. So the ring gets coarser as it fills: with *strata* of 2^s entries each, the entries of
 //! the first hold a place each, those of the second two places, of the third four and so on. Of all path ends
-//! that go to an entry the last one stays, and stands for all of them. Wherever the window ends, each path
+//! that go to an entry the last one stays, and represents all of them. Wherever the window ends, each path
 //! end it saw had the same expected weight, memory is logarithmic, and nothing has to be known in advance.
 //!
 //! Path end number `n` is at place `n / 1.618…`: with whole numbers the entries of a stratum would all hold
@@ -16,13 +16,15 @@ use std::ops::Range;
 /// (`Trodden.pathEnd`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Strata {
-    log: u32,
-    step: u64,
+    /// Binary logarithm of the length of a stratum.
+    pub log: u32,
+    /// Places per path end, in units of 2^-32.
+    pub step: u64,
 }
 
 impl Strata {
     /// Most path ends of a window; a quarter of a second of 1 ns each.
-    pub const MOST: u64 = 1 << 28;
+    pub const MAX_PATH_ENDS: u64 = 1 << 28;
 
     /// Path end number n goes to entry n.
     pub const PLAIN: Strata = Strata {
@@ -39,17 +41,8 @@ impl Strata {
         }
     }
 
-    /// Places per path end, in units of 2^-32.
-    pub fn step(self) -> u64 {
-        self.step
-    }
-
-    /// Binary logarithm of the length of a stratum.
-    pub fn log(self) -> u32 {
-        self.log
-    }
-
-    /// The entry of a path end of a window, with numbers from 0 to below [`MOST`](Self::MOST).
+    /// The entry of a path end of a window, with numbers from 0 to below
+    /// [`MAX_PATH_ENDS`](Self::MAX_PATH_ENDS).
     pub fn entry(self, path_end: u64) -> usize {
         let place = path_end * self.step + (1 << 32 << self.log);
         let shift = place.ilog2() - self.log;
@@ -102,7 +95,7 @@ mod tests {
     #[test]
     fn later_entries_hold_more_and_all_of_a_stratum_the_same() {
         let layout = strata(64);
-        for entry in 0..layout.entries(Strata::MOST) {
+        for entry in 0..layout.entries(Strata::MAX_PATH_ENDS) {
             let range = layout.path_ends(entry);
             let mean = 1.618_034 * (1u64 << (entry / 64)) as f64;
             let held = (range.end - range.start) as f64;
@@ -115,7 +108,7 @@ mod tests {
         assert_eq!(strata(256).entries(0), 0);
         assert_eq!(strata(256).entries(1), 1);
         assert!(strata(256).entries(20_000) <= 7 * 256);
-        assert!(strata(256).entries(Strata::MOST) <= 8192);
+        assert!(strata(256).entries(Strata::MAX_PATH_ENDS) <= 8192);
     }
 
     #[test]

@@ -33,7 +33,7 @@ fn current_action() -> Option<libc::sigaction> {
 
 type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// Returns true if our handler of SIGSEGV is the one that the system calls. For signal handlers too.
+/// True if our handler of SIGSEGV is the one that the system calls. For signal handlers too.
 pub fn are_ours() -> bool {
     current_action().is_some_and(|action| action.sa_sigaction == on_fault as Handler as usize)
 }

@@ -46,9 +46,9 @@ pub use answers::{Answer, Outcome};
 pub use waiting::Waiting;
 
 use super::buffer::{RawFrame, Wait, Waits};
-use crate::classes::places::PathSlots;
+use crate::classes::PathSlots;
 use crate::locks::lock;
-use crate::threads::blocks::ThreadBlock;
+use crate::threads::ThreadBlock;
 use answers::Answers;
 use targets::Targets;
 use waiting::Activation;
@@ -197,7 +197,7 @@ impl NextWrite {
         }
     }
 
-    /// Returns true while samples can be answered. Another handler of SIGSEGV ends that: a fault would be a
+    /// True while samples can be answered. Another handler of SIGSEGV ends that: a fault would be a
     /// crash.
     pub fn is_whole(&self) -> bool {
         faults::are_ours()
@@ -281,7 +281,7 @@ impl NextWrite {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::threads::blocks::ThreadBlocks;
+    use crate::threads::ThreadBlocks;
 
     const INNER: usize = 8;
     const OUTER: usize = 16;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::classes::places::PathSlots;
+use crate::classes::PathSlots;
 
 /// Methods that there is room for, and twice as many entries.
 const ENTRIES: usize = 1 << 16;

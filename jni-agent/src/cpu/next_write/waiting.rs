@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 
 use super::answers::{Answer, Outcome};
 use super::{MAX_FOREIGN, NextWrite};
-use crate::classes::places::PathSlots;
+use crate::classes::PathSlots;
 use crate::cpu::buffer::RawFrame;
 
 /// Methods of one thread that can be waited for at a time.
@@ -216,7 +216,7 @@ impl Waiting {
         }
     }
 
-    /// Returns true if the activation of an entry has been left, by this stack.
+    /// True if the activation of an entry has been left, by this stack.
     fn is_left(&self, all: &NextWrite, entry: &Entry, frames: &[RawFrame]) -> bool {
         let height = entry.height.load(Ordering::Relaxed) as usize;
         let there = frames.len().checked_sub(height + 1).map(|at| frames[at].method);

@@ -19,11 +19,11 @@ use trodden_profile::events::{Kind, ThreadInfo, Word};
 
 use self::stream::Open;
 use crate::locks::{lock, read, write};
-use crate::threads::blocks::{ThreadBlock, ThreadBlocks};
+use crate::threads::{ThreadBlock, ThreadBlocks};
 
 /// Activations from before profiling that make more calls than these on one thread have hot loops: their
 /// thread is not walked any more, as that takes microseconds per call.
-const MOST_WALKS: u32 = 1 << 18;
+const MAX_WALKS: u32 = 1 << 18;
 
 /// All streams of the running or last profile.
 #[derive(Default)]
@@ -94,7 +94,7 @@ impl Streams {
         self.settled.store(true, Ordering::Relaxed);
     }
 
-    /// Will a walk find all activations that any later one finds?
+    /// True if a walk finds all activations that any later one finds.
     pub fn is_settled(&self) -> bool {
         self.settled.load(Ordering::Relaxed)
     }
@@ -110,7 +110,7 @@ impl Streams {
         };
         let mut open = lock(&open);
         open.walks += 1;
-        let too_many = open.walks >= MOST_WALKS;
+        let too_many = open.walks >= MAX_WALKS;
         if too_many {
             self.given_up.fetch_add(1, Ordering::Relaxed);
         }
@@ -236,7 +236,7 @@ impl Streams {
         true
     }
 
-    /// The calling thread, whose block this is, has allocated: so many bytes are its current context's.
+    /// The calling thread, whose block this is, has allocated: these bytes are its current context's.
     pub fn charge(&self, block: ThreadBlock, bytes: u64) {
         self.charges.fetch_add(1, Ordering::Relaxed);
         let mut left = bytes;
@@ -255,7 +255,7 @@ impl Streams {
         }
     }
 
-    /// Are beginnings and ends of activations wanted?
+    /// True if beginnings and ends of activations are wanted.
     pub fn needs_activations(&self) -> bool {
         self.pipeline()
             .is_some_and(|pipeline| pipeline.needs().activations)

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use trodden_analyses::stream::{Pipeline, ThreadStream};
 use trodden_profile::events::{ThreadInfo, Word};
 
-use crate::threads::blocks::ThreadBlock;
-use crate::threads::stack;
+use crate::threads::{ThreadBlock, stack};
 
 /// Fewer activations than these are never too many.
 pub(super) const DEEP: u32 = 1024;
@@ -23,11 +22,11 @@ pub(super) struct Open {
     told: u32,
     /// Number of activations from which on it is worth a look whether they are still there.
     look_at: u32,
-    /// What the consumer knows of activations from before profiling.
+    /// Activations from before profiling that the consumer knows.
     pub(super) before: Vec<u64>,
     /// Walks that looked for them.
     pub(super) walks: u32,
-    /// Consuming is under way, or panicked: then nothing more is consumed, as the analysis may have stopped
+    /// Consuming is in progress, or panicked: then nothing more is consumed, as the analysis may have stopped
     /// in the middle.
     consuming: bool,
     /// Words that were not consumed because of that.
@@ -55,7 +54,7 @@ impl Open {
         open
     }
 
-    /// It goes on into a new pipeline, from where it is.
+    /// Continues into a new pipeline, from its place.
     pub(super) fn redirect(&mut self, pipeline: &Arc<Pipeline>) {
         if !Arc::ptr_eq(&self.pipeline, pipeline) {
             self.consume(false);

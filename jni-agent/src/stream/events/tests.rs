@@ -5,7 +5,7 @@ use trodden_profile::events::EventKinds;
 
 use super::stream::DEEP;
 use super::*;
-use crate::jvm::guard::catch;
+use crate::jvm::{Panicked, catch};
 
 /// Streams whose consumers count words, and the blocks for them.
 struct Bench {
@@ -133,7 +133,7 @@ fn a_stream_whose_analysis_panics_is_closed() {
     let (one, other) = (bench.thread(1), bench.thread(2));
     [1, 2, 13].into_iter().for_each(|word| one.append_for_test(word));
     let drained = catch("a test", || bench.streams.drain(one, || None));
-    assert_eq!(drained, Err("on purpose".to_owned()));
+    assert_eq!(drained, Err(Panicked("on purpose".to_owned())));
     [4, 5].into_iter().for_each(|word| one.append_for_test(word));
     bench.streams.drain(one, || None);
     assert_eq!((one.words(), bench.streams.lost()), (0, 2));
@@ -232,7 +232,7 @@ fn threads_are_watched_until_nothing_from_before_is_left() {
     assert_eq!(bench.words(), told + 2, "only what is new is sent");
     streams.found_before(one, None, streams.is_settled());
     assert_eq!((bench.words(), one.is_watched()), (told + 3, false));
-    for _ in 1..MOST_WALKS - 1 {
+    for _ in 1..MAX_WALKS - 1 {
         streams.found_before(other, Some(list.clone()), true);
     }
     assert_eq!((other.is_watched(), streams.walks().1), (true, 0));

@@ -12,10 +12,10 @@ use trodden_numbering::{BlockId, EdgeOp, FlowGraph as _, Plan, Update};
 use trodden_profile::events::Word;
 use trodden_profile::{BlockExit, ClassMap, MethodMap};
 
-/// Of a bytecode index at which no instruction begins that a path may pass.
+/// The block of a bytecode index at which no instruction begins that a path may pass.
 const NOWHERE: u32 = u32::MAX;
 /// Blocks whose first instruction may have been executed as one with that before it, in a row.
-const MOST_HIDDEN: usize = 4;
+const MAX_HIDDEN: usize = 4;
 
 /// A method, as single steps are to be read.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub struct Route {
     position: usize,
     /// The block of each bytecode index.
     blocks: Box<[u32]>,
-    /// Does a block begin or end with the instruction there?
+    /// True if a block begins or ends with the instruction there.
     borders: Box<[bool]>,
     plan: Plan,
 }
@@ -65,7 +65,7 @@ impl Route {
         self.blocks.get(bci as usize).copied().unwrap_or(NOWHERE)
     }
 
-    /// What happens on the way from the end of one block into another.
+    /// The work on the way from the end of one block into another.
     fn edge(&self, from: u32, to: u32) -> Way {
         let successors = self.map().graph.successors(BlockId::new(from as usize));
         let mut found = (0..successors.len()).filter(|&index| successors[index].index() == to as usize);
@@ -83,7 +83,7 @@ impl Route {
         }
     }
 
-    /// What happens where a handler begins.
+    /// The work at the beginning of a handler.
     fn handler(&self, block: u32) -> Option<EdgeOp> {
         let mut starts = self.plan.extra_starts.iter();
         let found = starts.find(|(start, _)| start.index() == block as usize);
@@ -118,7 +118,7 @@ impl Activation {
     fn arrive(&mut self, block: u32, bci: u32, tell: &mut impl FnMut(Word)) {
         let route = Arc::clone(&self.route);
         let blocks = &route.map().blocks;
-        for _ in 0..MOST_HIDDEN {
+        for _ in 0..MAX_HIDDEN {
             let info = &blocks[self.block as usize];
             // Only a block that was executed to its end is left by an edge. Of one that runs on into the
             // next, HotSpot may have executed the last two instructions as one.
@@ -200,7 +200,7 @@ pub struct Follower {
     open: Vec<Activation>,
     /// The method and the instruction of the last step.
     last: Option<(Arc<Route>, u32)>,
-    /// Are beginnings and ends of activations told?
+    /// True if beginnings and ends of activations are reported.
     activations: bool,
 }
 

@@ -17,18 +17,13 @@ use jvmti_bindings::sys::jni::jmethodID;
 use rustc_hash::FxHashMap;
 use trodden_profile::events::Word;
 
-use crate::classes::lookup::Method;
+use crate::classes::Method;
 use crate::host::Host;
-use crate::jvm::Jni;
-use crate::jvm::jvmti::ThreadRef;
 use crate::locks::{read, write};
-use crate::stream::Recording;
-use crate::stream::method_events::block;
-use crate::threads::blocks::ThreadBlock;
+use crate::stream::method_events::{RECENT, place_of};
+use crate::stream::{Recording, Reporter};
+use crate::threads::ThreadBlock;
 use follow::{Follower, Route};
-
-/// Methods that a native thread remembers; of two in the same place, the last one.
-const RECENT: usize = 1024;
 
 thread_local! {
     static STEPPER: RefCell<Stepper> = RefCell::default();
@@ -40,7 +35,7 @@ pub struct Steps {
     routes: RwLock<FxHashMap<u32, Arc<Route>>>,
 }
 
-/// What a native thread keeps.
+/// State of a native thread.
 #[derive(Default)]
 struct Stepper {
     /// The burst it takes part in.
@@ -56,12 +51,12 @@ struct Stepper {
 #[derive(Clone, Default)]
 struct Recent {
     method: usize,
-    /// Of the [`Walker`](super::walk::Walker)'s knowledge at that time; 0: nothing yet.
+    /// Generation of the [`Walker`](super::walk::Walker)'s knowledge at that time; 0: nothing yet.
     generation: u32,
     route: Option<Arc<Route>>,
 }
 
-/// What a thread reports.
+/// A report of a thread.
 #[derive(Clone, Copy)]
 pub enum Step {
     /// An activation of the method begins.
@@ -70,35 +65,27 @@ pub enum Step {
     At(u32),
     /// The innermost activation ends.
     Exit {
-        /// By an exception, not by returning?
+        /// True if by an exception, not by returning.
         by_exception: bool,
     },
 }
 
-impl Steps {
-    /// The calling thread reports something in a burst.
-    pub fn take(
-        &self,
-        host: &Host,
-        recording: &Recording,
-        burst: i32,
-        (jni, thread): (Jni<'_>, ThreadRef),
-        method: jmethodID,
-        step: Step,
-    ) {
+impl Reporter<'_> {
+    /// The thread reports something in a burst.
+    pub(super) fn step(self, burst: i32, method: jmethodID, step: Step) {
         // A thread that is about to be no more has none.
         let _ = STEPPER.try_with(|stepper| {
             // Taken: a step within a step, which does not happen.
             let Ok(mut stepper) = stepper.try_borrow_mut() else {
                 return;
             };
-            let Some(place) = stepper.remember(host, recording, jni, method) else {
+            let Some(place) = stepper.remember(self, method) else {
                 return;
             };
             let moved = stepper.is_virtual || !matches!(step, Step::At(_));
             if (stepper.burst != burst
-                || moved && ThreadBlock::of_calling_thread(host.jvmti) != stepper.block)
-                && !stepper.join(host, recording, jni, thread, burst)
+                || moved && ThreadBlock::of_calling_thread(self.host.jvmti) != stepper.block)
+                && !stepper.join(self, burst)
             {
                 return;
             }
@@ -112,7 +99,7 @@ impl Steps {
                 return;
             };
             let Some(route) = &recent[place].route else { return };
-            let mut tell = |word: Word| recording.streams.append(*block, word.0);
+            let mut tell = |word: Word| self.recording.streams.append(*block, word.0);
             match step {
                 Step::Enter => follower.enter(route, &mut tell),
                 Step::At(bci) => follower.step(route, bci, &mut tell),
@@ -120,7 +107,9 @@ impl Steps {
             }
         });
     }
+}
 
+impl Steps {
     /// Another profile begins: methods may have other numbers.
     pub fn forget(&self) {
         write(&self.routes).clear();
@@ -143,36 +132,29 @@ impl Steps {
 impl Stepper {
     /// Where it is remembered how to follow a method; `None` if that is not followed.
     #[inline]
-    fn remember(
-        &mut self,
-        host: &Host,
-        recording: &Recording,
-        jni: Jni<'_>,
-        method: jmethodID,
-    ) -> Option<usize> {
+    fn remember(&mut self, from: Reporter<'_>, method: jmethodID) -> Option<usize> {
         let key = method as usize;
-        let place = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (usize::BITS - RECENT.ilog2());
-        let generation = recording.walker.generation();
+        let place = place_of(key);
+        let generation = from.recording.walker.generation();
         match self.recent.get(place) {
             Some(recent) if recent.method == key && recent.generation == generation => {
                 recent.route.is_some().then_some(place)
             }
-            _ => self.look_up(host, recording, jni, method, (place, generation)),
+            _ => self.look_up(from, method, (place, generation)),
         }
     }
 
     #[cold]
     fn look_up(
         &mut self,
-        host: &Host,
-        recording: &Recording,
-        jni: Jni<'_>,
+        from: Reporter<'_>,
         method: jmethodID,
         (place, generation): (usize, u32),
     ) -> Option<usize> {
         self.recent.resize(RECENT, Recent::default());
-        let (found, for_good) = recording.walker.probed(host, jni, method);
-        let route = found.and_then(|found| recording.steps.route(host, &found));
+        let Recording { walker, steps, .. } = from.recording;
+        let (found, for_good) = walker.probed(from.host, from.jni, method);
+        let route = found.and_then(|found| steps.route(from.host, &found));
         let is_known = route.is_some();
         self.recent[place] = Recent {
             method: method as usize,
@@ -183,26 +165,17 @@ impl Stepper {
         is_known.then_some(place)
     }
 
-    /// The calling thread takes part in a burst from here on. False: it is left out for now.
-    fn join(
-        &mut self,
-        host: &Host,
-        recording: &Recording,
-        jni: Jni<'_>,
-        thread: ThreadRef,
-        burst: i32,
-    ) -> bool {
-        let Some(block) = block(host, recording, jni, thread) else {
+    /// The thread takes part in a burst from here on. False: it is left out for now.
+    fn join(&mut self, from: Reporter<'_>, burst: i32) -> bool {
+        let Some(block) = from.block() else {
             return false;
         };
         self.burst = burst;
         self.block = Some(block);
-        self.is_virtual = host.is_virtual(jni, thread);
-        let activations = recording.streams.needs_activations();
-        self.follower.restart(activations);
-        recording
-            .streams
-            .append(block, Word::burst(1, recording.group(), 0).0);
+        self.is_virtual = from.host.is_virtual(from.jni, from.thread);
+        let streams = &from.recording.streams;
+        self.follower.restart(streams.needs_activations());
+        streams.append(block, Word::burst(1, from.recording.group(), 0).0);
         true
     }
 }

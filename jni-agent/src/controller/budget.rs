@@ -1,4 +1,4 @@
-//! What profiling has cost so far, against the budget.
+//! The cost of profiling so far, compared with the budget.
 //!
 //! Three posts, all in seconds of the program: counting (path ends, at a price that is between two limits),
 //! retransformations (their wall time, of which the program stands still for a part), and compiling again
@@ -8,12 +8,12 @@
 
 use std::time::{Duration, Instant};
 
-use super::ledger::Totals;
-use crate::sampling::clock::processor_seconds;
+use super::history::Totals;
+use crate::sampling::processor_seconds;
 
-/// What a path end costs, with what else probes do.
+/// The cost of a path end, with the rest of the work of probes.
 ///
-/// It is the dearer the more code the path ends are spread over: less than 1 ns on Xalan and in tight loops
+/// It is higher the more code the path ends are spread over: less than 1 ns on Xalan and in tight loops
 /// of kernels, 1.6 ns on Jackson, 10 to 15 ns on ECJ, which has a path end each 61 ns. But the *share* of the
 /// time that exact counts take is much the same everywhere, 0.15 to 0.4. So that is what is charged, within
 /// limits.
@@ -25,12 +25,12 @@ pub struct Price {
 }
 
 impl Price {
-    /// Of exact counts.
+    /// The price of exact counts.
     pub const COUNT: Price = Price {
         least: 4e-9,
         most: 15e-9,
     };
-    /// Of a path end of a structure graph, whose switch is nearly always off: a load and a branch.
+    /// The price of a path end of a structure graph, whose switch is nearly always off: a load and a branch.
     pub const SWITCH: Price = Price {
         least: 2e-9,
         most: 2e-9,
@@ -38,7 +38,7 @@ impl Price {
     /// Share of a program's processor time that counting takes.
     const SHARE: f64 = 0.2;
 
-    /// Seconds that so many path ends cost a program that took so many seconds of processor time meanwhile.
+    /// Seconds that path ends cost a program that took `busy` seconds of processor time meanwhile.
     fn of(self, path_ends: u64, busy: f64) -> f64 {
         let path_ends = path_ends as f64;
         (Self::SHARE * busy).clamp(self.least * path_ends, self.most * path_ends)
@@ -49,16 +49,16 @@ impl Price {
 /// its share.
 const LENGTH: Duration = Duration::from_secs(300);
 /// Compilation this long after a retransformation is blamed on it.
-const AFTERMATH: Duration = Duration::from_secs(3);
-/// What is assumed of a retransformation before there was one: per call, and per class with its compilation.
+const BLAME_PERIOD: Duration = Duration::from_secs(3);
+/// The assumed cost of a retransformation before there was one: per call, and per class with its compilation.
 const CALL: f64 = 0.01;
 const CLASS: f64 = 0.02;
-/// What a class loses each time until it is compiled again, in seconds: taking the probes out of 46 classes
+/// The loss of a class each time until it is compiled again, in seconds: taking the probes out of 46 classes
 /// of Jackson cost 3.5 s.
 pub const SLOW: f64 = 0.08;
 
 /// The account.
-pub struct Account {
+pub struct OverheadBudget {
     allowance: f64,
     price: Price,
     begin: Instant,
@@ -81,7 +81,7 @@ pub struct Account {
 }
 
 /// Seconds spent, for messages.
-impl std::fmt::Display for Account {
+impl std::fmt::Display for OverheadBudget {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
@@ -91,11 +91,11 @@ impl std::fmt::Display for Account {
     }
 }
 
-impl Account {
+impl OverheadBudget {
     /// Nothing spent.
     pub fn new(allowance: f64, price: Price, begin: Instant) -> Self {
         let seen = (begin, compiler_seconds());
-        Account {
+        OverheadBudget {
             allowance,
             price,
             begin,
@@ -150,7 +150,7 @@ impl Account {
         let now = self.seen;
         self.settle(now);
         self.looks.push(now);
-        let old = |look: &(Instant, f64)| now.0 - look.0 > AFTERMATH;
+        let old = |look: &(Instant, f64)| now.0 - look.0 > BLAME_PERIOD;
         while self.looks.len() > 2 && old(&self.looks[0]) {
             self.looks.remove(0);
         }
@@ -164,9 +164,9 @@ impl Account {
             return;
         };
         let seconds = (at - begin).as_secs_f64();
-        if at - begin >= AFTERMATH {
+        if at - begin >= BLAME_PERIOD {
             // Looks may be further apart: no more is blamed on it than what an aftermath is long.
-            let part = AFTERMATH.as_secs_f64() / seconds;
+            let part = BLAME_PERIOD.as_secs_f64() / seconds;
             self.compiling += ((compiled - before - rate * seconds) * part).max(0.0);
             self.open = None;
         }
@@ -189,13 +189,13 @@ impl Account {
         self.looks.last().map_or(0.0, |look| look.1)
     }
 
-    /// Has it cost more than a run of the usual length may?
+    /// True if it has cost more than a run of the usual length may.
     pub fn overdrawn(&self, now: Instant) -> bool {
         self.spent() > self.allowance * (now - self.begin).max(LENGTH).as_secs_f64()
     }
 
-    /// May that many classes get their probes back and lose them again, with so many seconds of counting
-    /// between? By the time that has really passed.
+    /// True if that many classes may get their probes back and lose them again, with `counting` seconds of
+    /// counting between. By the time that has really passed.
     pub fn allows(&self, now: Instant, classes: usize, counting: f64) -> bool {
         let average =
             |spent: f64, number: f64, assumed: f64| if number > 0.0 { spent / number } else { assumed };
@@ -265,30 +265,30 @@ mod tests {
             [4.0, 10.0, 15.0]
         );
         assert_eq!(nanos(Price::SWITCH, 3.0), 2.0);
-        let mut account = Account::new(0.01, Price::COUNT, Instant::now());
-        assert_eq!(account.price(), 4e-9);
-        account.charge(1_000_000, 0.05);
-        account.charge(1_000_000, 0.0);
-        assert!((account.price() - 7e-9).abs() < 1e-15);
+        let mut budget = OverheadBudget::new(0.01, Price::COUNT, Instant::now());
+        assert_eq!(budget.price(), 4e-9);
+        budget.charge(1_000_000, 0.05);
+        budget.charge(1_000_000, 0.0);
+        assert!((budget.price() - 7e-9).abs() < 1e-15);
         // The clock of the system does not go back, but its parts are read one after the other.
-        account.charge(0, -1.0);
-        assert!((account.price() - 7e-9).abs() < 1e-15);
+        budget.charge(0, -1.0);
+        assert!((budget.price() - 7e-9).abs() < 1e-15);
     }
 
     #[test]
     fn the_budget_is_that_of_five_minutes_at_first() {
         let begin = Instant::now();
-        let mut account = Account::new(0.01, Price::COUNT, begin);
-        assert!(!account.overdrawn(begin));
+        let mut budget = OverheadBudget::new(0.01, Price::COUNT, begin);
+        assert!(!budget.overdrawn(begin));
         // 2.4 seconds of counting: less than 1 % of five minutes, more than 1 % of one.
-        account.charge(600_000_000, 1.0);
+        budget.charge(600_000_000, 1.0);
         let minutes = |n: u64| begin + Duration::from_secs(60 * n);
-        assert!(!account.overdrawn(minutes(1)));
-        assert!(!account.allows(minutes(1), 1, 0.0));
-        assert!(account.allows(minutes(5), 1, 0.0));
-        assert!(!account.allows(minutes(5), 1, 0.6));
+        assert!(!budget.overdrawn(minutes(1)));
+        assert!(!budget.allows(minutes(1), 1, 0.0));
+        assert!(budget.allows(minutes(5), 1, 0.0));
+        assert!(!budget.allows(minutes(5), 1, 0.6));
         // 0.7 s in the call, and 0.8 s until ten classes are compiled again.
-        account.retransformed(Duration::from_millis(700), 10);
-        assert!(account.overdrawn(minutes(6)) && !account.overdrawn(minutes(7)));
+        budget.retransformed(Duration::from_millis(700), 10);
+        assert!(budget.overdrawn(minutes(6)) && !budget.overdrawn(minutes(7)));
     }
 }

@@ -8,7 +8,7 @@
 //! and at most one change more.
 //!
 //! What a change costs is the time of the call, and, for each second of the JVM's compiler threads in the
-//! [`AFTERMATH`], that second and [`SLOWER`] more, in which the program ran code that was not compiled yet.
+//! [`COST_PERIOD`], that second and [`SLOWER`] more, in which the program ran code that was not compiled yet.
 //! What the program would have compiled in any case counts as well: a program that is still warming up is
 //! changed more rarely.
 
@@ -17,14 +17,14 @@ use std::time::{Duration, Instant};
 /// Part of the run that changes of code may take.
 pub const SHARE: f64 = 0.2;
 /// Compilation this long after a change counts as its cost.
-const AFTERMATH: Duration = Duration::from_secs(3);
+const COST_PERIOD: Duration = Duration::from_secs(3);
 /// Seconds in which the program runs more slowly, for each second of compiling.
 const SLOWER: f64 = 1.0;
 /// Price of a class where the system does not say how long compilers ran.
 const CLASS: f64 = 0.1;
 
 /// The account of changes.
-pub struct Floor {
+pub struct ChangeLimiter {
     begin: Instant,
     /// Seconds that changes have cost so far.
     spent: f64,
@@ -35,10 +35,10 @@ pub struct Floor {
     put_off: u64,
 }
 
-impl Floor {
+impl ChangeLimiter {
     /// No change yet.
     pub fn new(begin: Instant) -> Self {
-        Floor {
+        ChangeLimiter {
             begin,
             spent: 0.0,
             changes: 0,
@@ -47,7 +47,7 @@ impl Floor {
         }
     }
 
-    /// May code be changed now? `compiled`: seconds that the JVM's compiler threads have run so far.
+    /// True if code may be changed now. `compiled`: seconds that the JVM's compiler threads have run so far.
     pub fn allows(&mut self, now: Instant, compiled: f64) -> bool {
         self.settle(now, compiled);
         let next = self.spent / f64::from(self.changes.max(1));
@@ -72,7 +72,7 @@ impl Floor {
         self.spent += took.as_secs_f64();
         self.changes += 1;
         if compiled > 0.0 {
-            self.aftermath = Some((now + AFTERMATH, compiled, now));
+            self.aftermath = Some((now + COST_PERIOD, compiled, now));
         } else {
             self.spent += classes as f64 * CLASS;
         }
@@ -102,7 +102,7 @@ mod tests {
     fn run(length: f64, every: f64, call: f64, compiling: f64) -> (f64, u32, u64) {
         let begin = Instant::now();
         let at = |seconds: f64| begin + Duration::from_secs_f64(seconds);
-        let mut floor = Floor::new(begin);
+        let mut limiter = ChangeLimiter::new(begin);
         let (mut time, mut compiled, mut to_compile) = (0.0, 1.0, 0.0f64);
         let (mut cost, mut changes) = (0.0, 0);
         while time < length {
@@ -111,15 +111,15 @@ mod tests {
             let now = to_compile.min(step);
             compiled += now;
             to_compile -= now;
-            if floor.allows(at(time), compiled) {
+            if limiter.allows(at(time), compiled) {
                 time += call;
-                floor.changed(at(time), Duration::from_secs_f64(call), 1, compiled);
+                limiter.changed(at(time), Duration::from_secs_f64(call), 1, compiled);
                 to_compile += compiling;
                 cost += call + compiling;
                 changes += 1;
             }
         }
-        (cost / time, changes, floor.put_off())
+        (cost / time, changes, limiter.put_off())
     }
 
     #[test]
@@ -148,23 +148,23 @@ mod tests {
     fn the_first_change_is_free_and_the_second_waits_for_what_it_cost() {
         let begin = Instant::now();
         let at = |seconds| begin + Duration::from_secs(seconds);
-        let mut floor = Floor::new(begin);
-        assert!(floor.allows(at(1), 10.0));
-        floor.changed(at(3), Duration::from_secs(2), 7, 10.0);
+        let mut limiter = ChangeLimiter::new(begin);
+        assert!(limiter.allows(at(1), 10.0));
+        limiter.changed(at(3), Duration::from_secs(2), 7, 10.0);
         // Of 8 seconds of compiling in 6 seconds, 3 seconds of them right after the change, half counts,
         // twice: 10 in all.
-        assert!(!floor.allows(at(9), 18.0));
-        assert!(!floor.allows(at(99), 60.0));
-        assert!(floor.allows(at(100), 60.0));
-        assert_eq!(floor.put_off(), 2);
+        assert!(!limiter.allows(at(9), 18.0));
+        assert!(!limiter.allows(at(99), 60.0));
+        assert!(limiter.allows(at(100), 60.0));
+        assert_eq!(limiter.put_off(), 2);
     }
 
     #[test]
     fn without_the_time_of_compilers_classes_have_a_price() {
         let begin = Instant::now();
-        let mut floor = Floor::new(begin);
-        floor.changed(begin, Duration::ZERO, 10, 0.0);
-        assert!(!floor.allows(begin + Duration::from_secs(9), 0.0));
-        assert!(floor.allows(begin + Duration::from_secs(10), 0.0));
+        let mut limiter = ChangeLimiter::new(begin);
+        limiter.changed(begin, Duration::ZERO, 10, 0.0);
+        assert!(!limiter.allows(begin + Duration::from_secs(9), 0.0));
+        assert!(limiter.allows(begin + Duration::from_secs(10), 0.0));
     }
 }

@@ -1,9 +1,9 @@
 //! When which method was counted, and what it did meanwhile.
 //!
 //! Counts of methods whose probes were taken out at different times cannot be compared: they cover different
-//! stretches of the run. So what a dump writes is an estimate for the whole run: what was counted, plus, for
-//! each stretch without probes, its length times the rate of each path. That is the mean of the rates in the
-//! windows before and after it; of the last stretch, which has no window after it, the rate before. Methods
+//! intervals of the run. So what a dump writes is an estimate for the whole run: what was counted, plus, for
+//! each interval without probes, its length times the rate of each path. That is the mean of the rates in the
+//! windows before and after it; of the last interval, which has no window after it, the rate before. Methods
 //! that never lost their probes have their exact counts.
 
 use std::collections::BTreeMap;
@@ -75,13 +75,13 @@ pub struct Totals {
 struct Method {
     /// Without probes since then.
     silent: Option<Instant>,
-    /// A stretch without probes that is over, whose rates after it are not known yet.
+    /// An interval without probes that is over, whose rates after it are not known yet.
     open: Option<Duration>,
     /// Rates in the last window.
     rates: Rates,
-    /// Path ends estimated for stretches with a window at either end.
+    /// Path ends estimated for intervals with a window at either end.
     settled: Rates,
-    /// Seconds without probes before the present stretch.
+    /// Seconds without probes before the present interval.
     seconds: f64,
     /// When it lost its probes the first time, in seconds of the profile.
     until: f64,
@@ -89,7 +89,7 @@ struct Method {
     reason: Reason,
 }
 
-/// What a profile says about a method that was not counted all the time.
+/// The facts that a profile has about a method that was not counted all the time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
     /// Path ends to be added to what was counted.
@@ -98,25 +98,26 @@ pub struct Estimate {
     pub seconds: f64,
     /// Seconds of the profile until it lost its probes the first time.
     pub until: f64,
-    /// Stretches with probes.
+    /// Intervals with probes.
     pub windows: u32,
     /// Why they were taken out the last time.
     pub reason: Reason,
 }
 
-/// The ledger. Survives stops: time in which nothing is profiled does not count.
-pub struct Ledger {
+/// The history. Survives stops: time in which nothing is profiled does not count.
+pub struct ProbeHistory {
     /// Second 0 of the profile, as if it had never been stopped.
     epoch: Instant,
     methods: FxHashMap<MethodId, Method>,
     /// Methods whose shares were known, and did not move, when they were last looked at.
     steady: FxHashSet<MethodId>,
-    totals: Totals,
+    /// The sums.
+    pub totals: Totals,
 }
 
-impl Default for Ledger {
+impl Default for ProbeHistory {
     fn default() -> Self {
-        Ledger {
+        ProbeHistory {
             epoch: Instant::now(),
             methods: FxHashMap::default(),
             steady: FxHashSet::default(),
@@ -125,8 +126,8 @@ impl Default for Ledger {
     }
 }
 
-impl Ledger {
-    /// Profiling begins, or goes on after so much of it.
+impl ProbeHistory {
+    /// Profiling begins, or continues after a time of it.
     pub fn begin(&mut self, before: Duration) {
         let now = Instant::now();
         self.epoch = now.checked_sub(before).unwrap_or(now);
@@ -184,7 +185,7 @@ impl Ledger {
         changed
     }
 
-    /// A method was looked at: are its shares known, and do they not move?
+    /// Sets the result of a look at a method: true if its shares are known, and do not move.
     pub fn steady(&mut self, method: MethodId, steady: bool) {
         if steady {
             self.steady.insert(method)
@@ -193,12 +194,12 @@ impl Ledger {
         };
     }
 
-    /// Were they when it was last looked at?
+    /// True if they were when it was last looked at.
     pub fn is_steady(&self, method: MethodId) -> bool {
         self.steady.contains(&method)
     }
 
-    /// A method that has its probes back does this now: the stretch without them is filled from both sides.
+    /// A method that has its probes back does this now: the interval without them is filled from both sides.
     pub fn settled(&mut self, method: MethodId, rates: &Rates) {
         if let Some(known) = self.methods.get_mut(&method)
             && let Some(open) = known.open.take()
@@ -219,7 +220,7 @@ impl Ledger {
         }
     }
 
-    /// What is missing in a method's counts at the end of a profile of that many seconds; nothing if it was
+    /// The estimate of missing counts at the end of a profile of that many seconds; nothing if the method was
     /// counted all the time.
     pub fn estimate(&self, method: MethodId, seconds: f64) -> Option<Estimate> {
         let known = self.methods.get(&method)?;
@@ -238,7 +239,7 @@ impl Ledger {
         })
     }
 
-    /// Was every method counted all the time?
+    /// True if every method was counted all the time.
     pub fn is_exact(&self) -> bool {
         self.methods.is_empty()
     }
@@ -247,16 +248,6 @@ impl Ledger {
     pub fn sizes(&self) -> (usize, usize) {
         let silent = self.methods.values().filter(|method| method.silent.is_some());
         (silent.count(), self.methods.len())
-    }
-
-    /// The sums.
-    pub fn totals(&self) -> Totals {
-        self.totals
-    }
-
-    /// The sums, to be added to.
-    pub fn totals_mut(&mut self) -> &mut Totals {
-        &mut self.totals
     }
 }
 
@@ -276,29 +267,29 @@ mod tests {
 
     #[test]
     fn stretches_without_probes_are_filled_from_both_sides() {
-        let mut ledger = Ledger::default();
-        let at = |seconds| ledger.epoch + Duration::from_secs(seconds);
+        let mut history = ProbeHistory::default();
+        let at = |seconds| history.epoch + Duration::from_secs(seconds);
         let times = [10, 30, 40].map(at);
-        assert!(ledger.is_exact() && ledger.estimate(MethodId(7), 5.0).is_none());
-        assert!(!ledger.silenced(MethodId(7), times[0], rates(&[(0, 100.0)]), Reason::Known));
-        let after = |ledger: &Ledger, seconds| ledger.estimate(MethodId(7), seconds).unwrap();
+        assert!(history.is_exact() && history.estimate(MethodId(7), 5.0).is_none());
+        assert!(!history.silenced(MethodId(7), times[0], rates(&[(0, 100.0)]), Reason::Known));
+        let after = |history: &ProbeHistory, seconds| history.estimate(MethodId(7), seconds).unwrap();
         // Nothing after it yet: the rate before.
-        assert_eq!(after(&ledger, 20.0).missing, rates(&[(0, 1_000.0)]));
-        assert_eq!(after(&ledger, 20.0).seconds, 10.0);
-        ledger.counted_again(MethodId(7), times[1]);
-        assert_eq!(after(&ledger, 35.0).missing, rates(&[(0, 2_000.0)]));
+        assert_eq!(after(&history, 20.0).missing, rates(&[(0, 1_000.0)]));
+        assert_eq!(after(&history, 20.0).seconds, 10.0);
+        history.counted_again(MethodId(7), times[1]);
+        assert_eq!(after(&history, 35.0).missing, rates(&[(0, 2_000.0)]));
         assert_eq!(
-            (after(&ledger, 35.0).seconds, after(&ledger, 35.0).windows),
+            (after(&history, 35.0).seconds, after(&history, 35.0).windows),
             (15.0, 2)
         );
         // Half of the 20 seconds at either rate, and ten more at the later one.
-        assert!(ledger.silenced(
+        assert!(history.silenced(
             MethodId(7),
             times[2],
             rates(&[(0, 50.0), (1, 50.0)]),
             Reason::Overdue
         ));
-        let end = after(&ledger, 50.0);
+        let end = after(&history, 50.0);
         assert_eq!(
             end.missing,
             rates(&[(0, 1_000.0 + 500.0 + 500.0), (1, 500.0 + 500.0)])
@@ -307,42 +298,46 @@ mod tests {
             (end.seconds, end.until, end.windows, end.reason),
             (20.0, 10.0, 2, Reason::Overdue)
         );
-        assert!(ledger.estimate(MethodId(8), 50.0).is_none());
+        assert!(history.estimate(MethodId(8), 50.0).is_none());
         // With its probes back it does nothing: half of what was thought before.
-        ledger.counted_again(MethodId(7), times[2] + Duration::from_secs(10));
-        ledger.settled(MethodId(7), &Rates::new());
-        assert_eq!(after(&ledger, 60.0).missing, rates(&[(0, 1_750.0), (1, 750.0)]));
-        assert_eq!(ledger.sizes(), (0, 1));
+        history.counted_again(MethodId(7), times[2] + Duration::from_secs(10));
+        history.settled(MethodId(7), &Rates::new());
+        assert_eq!(after(&history, 60.0).missing, rates(&[(0, 1_750.0), (1, 750.0)]));
+        assert_eq!(history.sizes(), (0, 1));
     }
 
     #[test]
     fn stopped_time_does_not_count() {
-        let mut ledger = Ledger::default();
-        ledger.silenced(MethodId(1), ledger.epoch, rates(&[(0, 100.0)]), Reason::Known);
-        ledger.epoch -= Duration::from_secs(10);
-        let silent = ledger.methods[&MethodId(1)].silent.unwrap() - Duration::from_secs(10);
-        ledger.methods.get_mut(&MethodId(1)).unwrap().silent = Some(silent);
-        ledger.stop();
-        let estimate =
-            |ledger: &Ledger, seconds| ledger.estimate(MethodId(1), seconds).unwrap().missing[&0].round();
-        assert_eq!(estimate(&ledger, 10.0), 1_000.0);
-        // It has probes from the start of the next stretch on.
-        ledger.begin(Duration::from_secs(10));
-        assert_eq!(estimate(&ledger, 15.0), 1_000.0);
-        assert_eq!(ledger.sizes(), (0, 1));
+        let mut history = ProbeHistory::default();
+        history.silenced(MethodId(1), history.epoch, rates(&[(0, 100.0)]), Reason::Known);
+        history.epoch -= Duration::from_secs(10);
+        let silent = history.methods[&MethodId(1)].silent.unwrap() - Duration::from_secs(10);
+        history.methods.get_mut(&MethodId(1)).unwrap().silent = Some(silent);
+        history.stop();
+        let estimate = |history: &ProbeHistory, seconds| {
+            history.estimate(MethodId(1), seconds).unwrap().missing[&0].round()
+        };
+        assert_eq!(estimate(&history, 10.0), 1_000.0);
+        // It has probes from the start of the next interval on.
+        history.begin(Duration::from_secs(10));
+        assert_eq!(estimate(&history, 15.0), 1_000.0);
+        assert_eq!(history.sizes(), (0, 1));
     }
 
     #[test]
     fn a_reset_keeps_rates_only() {
-        let mut ledger = Ledger::default();
-        let begin = ledger.epoch - Duration::from_secs(100);
-        ledger.epoch = begin;
-        ledger.silenced(MethodId(1), begin, rates(&[(0, 10.0)]), Reason::Known);
-        ledger.silenced(MethodId(2), begin, rates(&[(0, 10.0)]), Reason::Known);
-        ledger.counted_again(MethodId(2), begin);
-        ledger.reset();
-        assert!(ledger.estimate(MethodId(2), 1.0).is_none(), "it is being counted");
-        let one = ledger.estimate(MethodId(1), 2.0).unwrap();
+        let mut history = ProbeHistory::default();
+        let begin = history.epoch - Duration::from_secs(100);
+        history.epoch = begin;
+        history.silenced(MethodId(1), begin, rates(&[(0, 10.0)]), Reason::Known);
+        history.silenced(MethodId(2), begin, rates(&[(0, 10.0)]), Reason::Known);
+        history.counted_again(MethodId(2), begin);
+        history.reset();
+        assert!(
+            history.estimate(MethodId(2), 1.0).is_none(),
+            "it is being counted"
+        );
+        let one = history.estimate(MethodId(1), 2.0).unwrap();
         assert_eq!((one.missing, one.seconds), (rates(&[(0, 20.0)]), 0.0));
     }
 }
