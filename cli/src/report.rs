@@ -162,6 +162,9 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
         let what = "error: --classes, --include and --exclude go with --format coverage, coverage-json, lcov and jacoco";
         return Err(CliError::Usage(what.to_owned()));
     }
+    if format != Format::Json {
+        profile = profile.into_printable();
+    }
     let options = RenderOptions {
         top: args.top.map(|top| top as usize),
         method: args.method.clone(),

@@ -60,12 +60,22 @@ impl Profile {
     /// The profile with [`printable`] names everywhere, for formats that cannot hold others. It is borrowed if they
     /// are printable already, as nearly always.
     pub fn printable(&self) -> Cow<'_, Profile> {
-        if self.texts().iter().all(|text| !text.contains(is_control)) {
+        if self.is_printable() {
             return Cow::Borrowed(self);
         }
-        let mut copy = self.clone();
-        copy.make_printable();
-        Cow::Owned(copy)
+        Cow::Owned(self.clone().into_printable())
+    }
+
+    /// Like [`printable`](Self::printable), but without a copy.
+    pub fn into_printable(mut self) -> Profile {
+        if !self.is_printable() {
+            self.make_printable();
+        }
+        self
+    }
+
+    fn is_printable(&self) -> bool {
+        self.texts().iter().all(|text| !text.contains(is_control))
     }
 
     /// All texts of the profile.

@@ -97,7 +97,7 @@ fn shape(d: &mut Decoder<'_>, blocks: usize, allocations: bool) -> Decoded<Metho
     let hash = |d: &mut Decoder<'_>, what| -> Decoded<u32> { Ok(u32::from_le_bytes(d.array(what)?)) };
     let mut shape = MethodShape {
         code,
-        blocks: Vec::new(),
+        blocks: Vec::with_capacity(blocks),
         calls: Vec::new(),
     };
     for _ in 0..blocks {
@@ -121,5 +121,6 @@ fn shape(d: &mut Decoder<'_>, blocks: usize, allocations: bool) -> Decoded<Metho
             method: hash(d, "method of a call")?,
         });
     }
+    shape.calls.shrink_to_fit();
     Ok(shape)
 }
