@@ -58,6 +58,9 @@ final class TroddenThreads {
         /** True if the agent knows that this thread writes to this block. */
         boolean reported;
 
+        /** How often the thread asked for its block before that. */
+        private int asked;
+
         /** Counts by (method, path): open addressing, pairs of (key, count); a key of 0 is free. */
         long[] hash = new long[0];
         int hashed;
@@ -81,6 +84,11 @@ final class TroddenThreads {
         boolean isFree() {
             Thread thread = owner.get();
             return thread == null || !thread.isAlive();
+        }
+
+        /** True if it is time to report again: after twice as many questions as the last time. */
+        boolean isDue() {
+            return !reported && (++asked & (asked - 1)) == 0;
         }
     }
 
@@ -159,7 +167,11 @@ final class TroddenThreads {
     @DontInline
     private static long countingBlock(Thread thread) {
         try {
-            return table(thread).block;
+            Table table = table(thread);
+            if (table.isDue()) {
+                report(table, thread);
+            }
+            return table.block;
         } catch (OutOfMemoryError e) {
             return SHARED_BLOCK;
         }
@@ -243,8 +255,8 @@ final class TroddenThreads {
     /**
      * Reports to the agent that a thread begins to write to its block, and reserves it if the thread has none
      * yet. The JVM does not list an agent, and so does not find its methods, before it has attached it
-     * altogether: until then the thread counts in the shared block, and its events are not recorded; later
-     * events of the thread try again.
+     * altogether: until then the thread counts in the shared block, and its events are not recorded; its
+     * questions for a block try again, so the index does not have it yet.
      */
     private static void report(Table table, Thread thread) {
         long block = table.block;
@@ -267,7 +279,7 @@ final class TroddenThreads {
                 table.block = block;
                 table.reported = true;
             }
-            if (reported || (table.block & TroddenLayout.SHARED_MARK) != 0) {
+            if (reported) {
                 remember(table, table.thread);
             }
         }

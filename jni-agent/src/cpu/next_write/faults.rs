@@ -9,7 +9,7 @@ use std::io::Error;
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::waiting::Waiting;
 use super::{NextWrite, store};
@@ -17,8 +17,8 @@ use super::{NextWrite, store};
 /// `si_code` of a page that may not be written to.
 const SEGV_ACCERR: c_int = 2;
 
-/// Nanoseconds that the system takes to call the handler and to return from it.
-const DELIVERY: u64 = 1500;
+/// Time that the system takes to call the handler and to return from it.
+const DELIVERY: Duration = Duration::from_nanos(1500);
 
 /// The handler that was there before.
 static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(null_mut());
@@ -103,11 +103,10 @@ fn let_through(all: &NextWrite, waiting: &Waiting, address: usize, context: *mut
     let before = unsafe { *errno };
     let start = Instant::now();
     // SAFETY: the thread's own block can be read; the context is that of this fault.
-    waiting.on_write(all, address, deepest(all, context), || unsafe {
+    let for_callers = waiting.on_write(all, address, deepest(all, context), || unsafe {
         store::perform(address, context)
     });
-    let took = start.elapsed().as_nanos() as u64 + DELIVERY;
-    all.took.fetch_add(took, Ordering::Relaxed);
+    all.throttle(for_callers).add(start.elapsed() + DELIVERY);
     // SAFETY: as above.
     unsafe { *errno = before };
 }

@@ -16,8 +16,10 @@
 //! through, and the method's counts are compared at the thread's ticks. One more is the answer as well; after
 //! several it is not known which was first.
 //!
-//! A store that is done for another method takes some microseconds. Where that would sum up to more than
-//! [`BUDGET`], a random part of the samples wait, and these count for more: that costs width, and no bias.
+//! A wait takes some microseconds, and so does each store that is done for another method. Where that would
+//! sum up to more than [`BUDGET`], a random part of the samples wait, and these count for more: that costs
+//! width, and no bias. Innermost methods and callers have a budget each: the next path end of a caller comes
+//! after many of others, so its waits cost tens of times as much.
 //!
 //! A method may be on the stack more than once. A wait is for the innermost activation; path ends of
 //! activations that it leads to, whose frames are deeper than the thread's stack was at the tick, are not
@@ -41,6 +43,7 @@ use std::io::Error;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 pub use answers::{Answer, Outcome};
 pub use waiting::Waiting;
@@ -55,8 +58,11 @@ use waiting::Activation;
 
 /// Stores of other methods to the same page that are performed while a sample waits.
 const MAX_FOREIGN: u32 = 256;
-/// The part of the program's CPU time that answers may take, in handlers.
-const BUDGET: f64 = 0.02;
+/// The part of the program's CPU time that waits may take, in handlers: those of innermost methods, and those
+/// of callers.
+const BUDGET: f64 = 0.01;
+/// The part of samples whose callers wait at first, before their cost is known.
+const CALLERS_AT_FIRST: f64 = 1.0 / 16.0;
 /// Blocks whose threads can be answered.
 const MAX_BLOCKS: usize = 1 << 14;
 
@@ -71,10 +77,10 @@ pub struct NextWrite {
     /// Number of the next wait.
     tickets: AtomicU64,
     draws: AtomicU64,
-    /// The part of samples that wait, of 2^32: a random one, where all would cost too much.
-    part: AtomicU32,
-    /// Time that answers have taken in handlers since the part was set, in nanoseconds.
-    took: AtomicU64,
+    /// Of innermost methods.
+    innermost: Throttle,
+    /// Of callers.
+    callers: Throttle,
     /// Open addressing by [`key`](Self::key) of the block's address.
     blocks: Box<[AtomicPtr<Waiting>]>,
     /// Binary logarithm of a block's length.
@@ -83,6 +89,48 @@ pub struct NextWrite {
     library: Range<usize>,
     /// Held while a block is added.
     adding: Mutex<usize>,
+}
+
+/// The samples that wait: a random part, where all would cost too much.
+struct Throttle {
+    /// The part, of 2^32.
+    part: AtomicU32,
+    /// Time that waits have taken in handlers since the part was set, in nanoseconds.
+    took: AtomicU64,
+}
+
+impl Throttle {
+    fn new(part: f64) -> Self {
+        Throttle {
+            part: AtomicU32::new((part * f64::from(u32::MAX)) as u32),
+            took: AtomicU64::new(0),
+        }
+    }
+
+    /// The number of samples that one represents which waits, if this one does. `random`: any number.
+    fn draw(&self, random: u32) -> Option<f32> {
+        let part = self.part.load(Ordering::Relaxed);
+        (random <= part).then_some(u32::MAX as f32 / part as f32)
+    }
+
+    fn add(&self, took: Duration) {
+        self.took.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// See [`NextWrite::budget`].
+    fn budget(&self, sampled: u64) -> u64 {
+        let took = self.took.swap(0, Ordering::Relaxed);
+        if sampled > 0 {
+            let part = f64::from(self.part.load(Ordering::Relaxed));
+            let allowed = BUDGET * sampled as f64;
+            // Half of the way: one interval is short.
+            let wanted = part * (allowed / (took as f64).max(allowed / 2.0)).sqrt();
+            let least = f64::from(u32::MAX) / 256.0;
+            self.part
+                .store(wanted.clamp(least, f64::from(u32::MAX)) as u32, Ordering::Relaxed);
+        }
+        took
+    }
 }
 
 /// The one of this process.
@@ -115,8 +163,8 @@ impl NextWrite {
             era: AtomicU64::new(0),
             tickets: AtomicU64::new(1),
             draws: AtomicU64::new(0),
-            part: AtomicU32::new(u32::MAX),
-            took: AtomicU64::new(0),
+            innermost: Throttle::new(1.0),
+            callers: Throttle::new(CALLERS_AT_FIRST),
             blocks: (0..MAX_BLOCKS).map(|_| AtomicPtr::default()).collect(),
             shift: block.ilog2(),
             library,
@@ -215,22 +263,21 @@ impl NextWrite {
             return Waits::default();
         };
         waiting.look(self, frames, whole.then_some(outermost));
-        let part = self.part.load(Ordering::Relaxed);
-        if self.random() > part {
-            return Waits::default();
-        }
         let counted = |(depth, frame): (usize, &RawFrame)| Some((depth, self.targets.get(frame.method)?));
         let mut counted = frames.iter().enumerate().filter_map(counted);
-        let represents = u32::MAX as f32 / part as f32;
-        let wait = |(depth, slots): (usize, PathSlots), represents: f32| {
+        let wait = |(depth, slots): (usize, PathSlots), is_caller: bool, represents: f32| {
             let activation = Activation {
                 method: frames[depth].method,
                 outermost,
                 height: (frames.len() - depth - 1) as u32,
                 sp,
+                is_caller,
             };
+            let start = Instant::now();
+            let ticket = waiting.add(self, activation, slots);
+            self.throttle(is_caller).add(start.elapsed());
             Some(Wait {
-                ticket: waiting.add(self, activation, slots)?,
+                ticket: ticket?,
                 depth: depth as u32,
                 represents,
             })
@@ -239,31 +286,36 @@ impl NextWrite {
         let callers = counted.clone().count();
         let at = ((u64::from(self.random()) * callers as u64) >> 32) as usize;
         let caller = counted.nth(at);
+        let of_innermost = innermost.zip(self.innermost.draw(self.random()));
+        let of_caller = caller.zip(self.callers.draw(self.random()));
         Waits {
-            innermost: innermost.and_then(|innermost| wait(innermost, represents)),
-            caller: caller.and_then(|caller| wait(caller, represents * callers as f32)),
+            innermost: of_innermost.and_then(|(at, represents)| wait(at, false, represents)),
+            caller: of_caller.and_then(|(at, represents)| wait(at, true, represents * callers as f32)),
         }
     }
 
-    /// Weyl's sequence: evenly spread.
+    fn throttle(&self, is_caller: bool) -> &Throttle {
+        if is_caller {
+            &self.callers
+        } else {
+            &self.innermost
+        }
+    }
+
+    /// SplitMix64. Its numbers are independent: which caller waits must not depend on the draw that says that
+    /// one does.
     fn random(&self) -> u32 {
-        (self.draws.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed) >> 32) as u32
+        const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+        let mut z = self.draws.fetch_add(GAMMA, Ordering::Relaxed);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 32) as u32
     }
 
     /// Sets which part of samples wait, after samples for that much CPU time; for one thread at a time.
-    /// Returns the nanoseconds that answers took since the last call.
+    /// Returns the nanoseconds that waits took since the last call.
     pub fn budget(&self, sampled: u64) -> u64 {
-        let took = self.took.swap(0, Ordering::Relaxed);
-        if sampled > 0 {
-            let part = f64::from(self.part.load(Ordering::Relaxed));
-            let allowed = BUDGET * sampled as f64;
-            // Half of the way: one interval is short.
-            let wanted = part * (allowed / (took as f64).max(allowed / 2.0)).sqrt();
-            let least = f64::from(u32::MAX) / 256.0;
-            self.part
-                .store(wanted.clamp(least, f64::from(u32::MAX)) as u32, Ordering::Relaxed);
-        }
-        took
+        self.innermost.budget(sampled) + self.callers.budget(sampled)
     }
 
     /// The thread that counted in this block has ended, or another one begins to.
@@ -313,6 +365,7 @@ mod tests {
         let block = blocks.reserve().unwrap();
         let all = NextWrite::install(blocks.block_length(), 0..0).unwrap();
         assert!(all.is_whole());
+        all.callers.part.store(u32::MAX, Ordering::Relaxed);
         let waiting = all.of_block(block).unwrap();
         assert!(std::ptr::eq(waiting, all.of_block(block).unwrap()));
         let (inner, outer) = (
@@ -402,19 +455,26 @@ mod tests {
 
     #[test]
     fn a_part_of_the_samples_waits_where_all_cost_too_much() {
-        let all = NextWrite::new(1 << 28, 0..0);
+        let all = Throttle::new(1.0);
         let part = || f64::from(all.part.load(Ordering::Relaxed)) / f64::from(u32::MAX);
         assert_eq!(all.budget(1_000_000), 0);
         assert_eq!(part(), 1.0);
-        // A tenth of the time, where a fiftieth may be: each interval costs what its part is.
+        // A tenth of the time, where a hundredth may be: each interval costs the part of it that waits.
         for _ in 0..40 {
-            all.took.store((100_000_000.0 * part()) as u64, Ordering::Relaxed);
+            all.add(Duration::from_nanos((100_000_000.0 * part()) as u64));
             all.budget(1_000_000_000);
         }
-        assert!((part() - 0.2).abs() < 0.01, "{}", part());
-        let waits = (0..10_000)
-            .filter(|_| all.random() <= all.part.load(Ordering::Relaxed))
-            .count();
-        assert!((1900..2100).contains(&waits), "{waits}");
+        assert!((part() - 0.1).abs() < 0.005, "{}", part());
+        let random = NextWrite::new(1 << 28, 0..0);
+        let (mut represented, mut next) = (0.0, [0; 4]);
+        for _ in 0..40_000 {
+            let caller = random.random() >> 30;
+            if let Some(number) = all.draw(random.random()) {
+                represented += number;
+                next[caller as usize] += 1;
+            }
+        }
+        assert!((37_000.0..43_000.0).contains(&represented), "{represented}");
+        assert!(next.iter().all(|number| (850..1150).contains(number)), "{next:?}");
     }
 }

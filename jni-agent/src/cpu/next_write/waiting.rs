@@ -35,6 +35,8 @@ pub struct Activation {
     pub height: u32,
     /// The stack pointer: the activation's frame is not below it. 0: not known.
     pub sp: usize,
+    /// True if it led to the innermost one that counts.
+    pub is_caller: bool,
 }
 
 /// Sums over a method's counts, which name the path of one more count.
@@ -67,6 +69,7 @@ struct Entry {
     outermost: AtomicUsize,
     height: AtomicU32,
     sp: AtomicUsize,
+    is_caller: AtomicBool,
     /// The method's slots.
     first: AtomicU32,
     number: AtomicU32,
@@ -234,6 +237,7 @@ impl Waiting {
             outermost,
             height,
             sp,
+            is_caller,
         } = activation;
         let is_same = |entry: &&Entry| {
             entry.ticket().is_some()
@@ -242,6 +246,7 @@ impl Waiting {
         };
         if let Some(entry) = self.entries.iter().find(is_same) {
             entry.sp.fetch_max(sp, Ordering::Relaxed);
+            entry.is_caller.fetch_and(is_caller, Ordering::Relaxed);
             return entry.ticket();
         }
         let free = self.entries.iter().find(|entry| entry.ticket().is_none())?;
@@ -250,6 +255,7 @@ impl Waiting {
         free.outermost.store(outermost, Ordering::Relaxed);
         free.height.store(height, Ordering::Relaxed);
         free.sp.store(sp, Ordering::Relaxed);
+        free.is_caller.store(is_caller, Ordering::Relaxed);
         free.first.store(slots.first, Ordering::Relaxed);
         free.number.store(slots.number, Ordering::Relaxed);
         free.foreign.store(0, Ordering::Relaxed);
@@ -263,11 +269,20 @@ impl Waiting {
 
     /// A store to an address in the block was refused: answers the samples that waited for it and lets it
     /// through. `deepest`: frames of the method that counts are not below this address. `perform` does the
-    /// store while the page stays protected, and says whether it could. In the handler of the fault.
-    pub fn on_write(&self, all: &NextWrite, address: usize, deepest: usize, perform: impl FnOnce() -> bool) {
+    /// store while the page stays protected, and says whether it could. Returns true if only callers were
+    /// waited for. In the handler of the fault.
+    pub fn on_write(
+        &self,
+        all: &NextWrite,
+        address: usize,
+        deepest: usize,
+        perform: impl FnOnce() -> bool,
+    ) -> bool {
         self.renew(all);
         let page = address & !(PAGE - 1);
         let slot = ((address - self.block) / 8) as u32;
+        let mut waits = self.overlapping((page, PAGE));
+        let for_callers = waits.all(|entry| entry.is_caller.load(Ordering::Relaxed));
         for entry in self.overlapping((page, PAGE)) {
             let is_nested = deepest < entry.sp.load(Ordering::Relaxed);
             if entry.slots().contains(slot) && !is_nested {
@@ -277,13 +292,14 @@ impl Waiting {
             }
         }
         if self.overlapping((page, PAGE)).next().is_some() && perform() {
-            return;
+            return for_callers;
         }
         // No sample waits any more, or the store has to be done by the thread itself.
         for entry in self.overlapping((page, PAGE)) {
             self.go_blind(entry);
         }
         self.protect((page, PAGE), true);
+        for_callers
     }
 
     /// Lets all stores through; the counts are compared at ticks. Pages that others wait for stay protected.
