@@ -402,8 +402,24 @@ struct Measured {
     seen: BTreeMap<u32, f64>,
 }
 
+impl Measured {
+    /// The variance of a part of the block's time, which has that number of samples, for those of them that were not asked.
+    /// As after one more sample on either side: a few equal ones prove little (Agresti and Coull, "Approximate is better than
+    /// exact for interval estimation of binomial proportions", 1998).
+    fn variance(&self, part: f64, samples: u64) -> f64 {
+        let asked = self.samples as f64;
+        let seen = 1.0 - self.unseen;
+        let likely = (part / seen.max(f64::MIN_POSITIVE) * asked + 1.0) / (asked + 2.0);
+        let not_asked = (1.0 - asked / samples.max(1) as f64).max(0.0);
+        seen * seen * likely * (1.0 - likely) / asked.max(1.0) * not_asked
+    }
+}
+
 /// The paths that samples in a block were on, by number; `None`: not seen.
 pub(crate) type WaitsInBlock = Vec<(Option<u64>, CpuTime)>;
+
+/// Standard errors on either side of an interval that holds in 95 of 100 cases.
+const ERRORS: f64 = 1.96;
 
 struct Divided {
     groups: Vec<PathTime>,
@@ -436,16 +452,14 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &G
     // Of the block at hand, per group: its part, and how many of the paths through the block are in it.
     let mut parts_of = vec![(0.0, 0); groups.count];
     let mut touched = Vec::new();
-    // Samples that say something about paths.
-    let mut informed = all.samples;
+    // Per group: the variance of its share for samples whose path was not waited for.
+    let mut variances = vec![0.0; groups.count];
     for (block, &time) in blocks.iter().enumerate().filter(|(_, time)| !time.is_none()) {
         let parts = division.of_block(block);
         if parts.is_empty() {
             unplaced = unplaced.plus(time);
         }
-        if let Some(measured) = division.measured_in(block) {
-            informed -= time.samples.saturating_sub(measured.samples);
-        }
+        let weight = time.ns as f64 / all.ns.max(1) as f64;
         for &(path, part) in parts {
             for &group in &groups.of_path[path as usize] {
                 let sum = &mut parts_of[group as usize];
@@ -465,6 +479,7 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &G
                     let of_group =
                         seen.filter(|(path, _)| groups.of_path[**path as usize].contains(&(group as u32)));
                     let least: f64 = of_group.map(|(_, part)| part).sum();
+                    variances[group] += weight * weight * measured.variance(least, time.samples);
                     (least, f64::min(least + measured.unseen, 1.0))
                 }
                 None => division.bounds(block, part, paths == parts.len()),
@@ -477,15 +492,18 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &G
         }
     }
     let share = |ns: f64| f64::min(ns / all.ns.max(1) as f64, 1.0);
-    // Samples may stand for unequal times: bounds are of the share of the time, with the error of so many samples.
-    let samples = |share: f64| (share * informed as f64).round() as u64;
-    for time in &mut times {
+    // Samples may represent unequal times: bounds are of the share of the time, with the error of that number of samples.
+    let samples = |share: f64| (share * all.samples as f64).round() as u64;
+    for (time, variance) in times.iter_mut().zip(variances) {
         time.share = share(time.ns);
         time.certain = share(time.certain);
         time.most = share(time.most + unplaced.ns as f64);
+        let below = time.certain - share_interval(samples(time.certain), all.samples).0;
+        let above = share_interval(samples(time.most), all.samples).1 - time.most;
+        let of_waits = ERRORS * f64::sqrt(variance);
         time.interval = [
-            share_interval(samples(time.certain), informed).0,
-            share_interval(samples(time.most), informed).1,
+            f64::max(time.certain - below.hypot(of_waits), 0.0),
+            f64::min(time.most + above.hypot(of_waits), 1.0),
         ];
     }
     Divided {
@@ -610,6 +628,50 @@ mod tests {
         assert!((right.certain - 0.14).abs() < 1e-9, "{right:?}");
         let alone = divide(&blocks, time(0), &division, &Groups::single(3));
         assert!(alone.groups[0].certain < 0.01, "{:?}", alone.groups[0]);
+    }
+
+    /// Of 1,000 samples half are in the block that both paths share, of which the first has 30 %; a tenth of the samples waited.
+    #[test]
+    fn intervals_hold_where_few_samples_waited() {
+        let (left, right) = ([block(0), block(1), block(3)], [block(0), block(2), block(3)]);
+        let ways = [
+            Through {
+                number: Some(0),
+                ..way(&left, None, 500)
+            },
+            Through {
+                number: Some(1),
+                ..way(&right, None, 500)
+            },
+        ];
+        let mut random = 1u64;
+        let mut draw = |share: f64| {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            ((random >> 33) as f64 / (1u64 << 31) as f64) < share
+        };
+        let (mut hold, mut width) = (0, 0.0);
+        for _ in 0..500 {
+            let mut waits: Vec<WaitsInBlock> = vec![Vec::new(); 4];
+            let mut blocks = [0; 4];
+            for _ in 0..1000 {
+                let is_shared = draw(0.5);
+                let path = u64::from(!draw(0.3));
+                blocks[if is_shared { 3 } else { 1 + path as usize }] += 1;
+                if draw(0.1) && is_shared {
+                    waits[3].push((Some(path), time(1)));
+                }
+            }
+            let division = Division::new(4, &ways, &[true; 4], false, &waits);
+            let found = divide(&blocks.map(time), time(0), &division, &Groups::single(2));
+            let [from, to] = found.groups[0].interval;
+            hold += u32::from((from..=to).contains(&0.3));
+            width += (to - from) / 500.0;
+        }
+        assert!((460..=495).contains(&hold), "{hold} of 500");
+        // By hand: 1.96 · √(0.3 · 0.7 / 1000 + 0.5² · 0.3 · 0.7 / 50 · 0.9) on either side.
+        assert!((width - 0.136).abs() < 0.01, "{width}");
     }
 
     #[test]

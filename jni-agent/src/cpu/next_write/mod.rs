@@ -295,11 +295,7 @@ impl NextWrite {
     }
 
     fn throttle(&self, is_caller: bool) -> &Throttle {
-        if is_caller {
-            &self.callers
-        } else {
-            &self.innermost
-        }
+        if is_caller { &self.callers } else { &self.innermost }
     }
 
     /// SplitMix64. Its numbers are independent: which caller waits must not depend on the draw that says that
