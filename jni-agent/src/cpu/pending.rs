@@ -26,6 +26,8 @@ pub struct Waiter {
 pub struct Pending {
     /// Where answers come from.
     pub from: Option<&'static NextWrite>,
+    /// Answers for which there was no room, since samples were [dropped](Self::drop_all) for them.
+    pub lost: u64,
     waiting: FxHashMap<u64, Vec<Waiter>>,
     number: usize,
     paths: PathsAtPlaces,
@@ -38,9 +40,19 @@ impl Pending {
     pub fn add(&mut self, ticket: u64, waiter: Waiter) {
         let of = self.waits.of(waiter.is_innermost);
         of.asked = of.asked.plus(waiter.time);
-        if self.number < LIMIT {
-            self.number += 1;
-            self.waiting.entry(ticket).or_default().push(waiter);
+        if self.number >= LIMIT {
+            self.answer_one(waiter, Outcome::Dropped, None);
+            return;
+        }
+        self.number += 1;
+        self.waiting.entry(ticket).or_default().push(waiter);
+    }
+
+    /// Answers were lost, and it is not known whose: no sample waits any more.
+    pub fn drop_all(&mut self) {
+        self.number = 0;
+        for waiter in std::mem::take(&mut self.waiting).into_values().flatten() {
+            self.answer_one(waiter, Outcome::Dropped, None);
         }
     }
 
@@ -52,24 +64,29 @@ impl Pending {
             Outcome::Slot(slot) => path(slot),
             _ => None,
         };
-        for Waiter {
+        for waiter in samples {
+            self.answer_one(waiter, answer.outcome, found);
+        }
+    }
+
+    /// `found`: the path that was seen, with the frame of its method.
+    fn answer_one(&mut self, waiter: Waiter, outcome: Outcome, found: Option<(u32, u64)>) {
+        let Waiter {
             frame,
             bci,
             is_innermost,
             time,
-        } in samples
-        {
-            let path = found.filter(|found| found.0 == frame).map(|found| found.1);
-            self.paths.add((frame, bci, path), time);
-            let of = self.waits.of(is_innermost);
-            let sum = match (answer.outcome, path) {
-                (_, Some(_)) => &mut of.answered,
-                (Outcome::Missed | Outcome::Slot(_), None) => &mut of.missed,
-                (Outcome::Gone, None) => &mut of.gone,
-                (Outcome::Dropped, None) => &mut of.dropped,
-            };
-            *sum = sum.plus(time);
-        }
+        } = waiter;
+        let path = found.filter(|found| found.0 == frame).map(|found| found.1);
+        self.paths.add((frame, bci, path), time);
+        let of = self.waits.of(is_innermost);
+        let sum = match (outcome, path) {
+            (_, Some(_)) => &mut of.answered,
+            (Outcome::Missed | Outcome::Slot(_), None) => &mut of.missed,
+            (Outcome::Gone, None) => &mut of.gone,
+            (Outcome::Dropped, None) => &mut of.dropped,
+        };
+        *sum = sum.plus(time);
     }
 
     /// The answers so far.
@@ -83,5 +100,56 @@ impl Pending {
             from: self.from,
             ..Pending::default()
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiter(samples: u64) -> Waiter {
+        Waiter {
+            frame: 3,
+            bci: Some(7),
+            is_innermost: true,
+            time: CpuTime {
+                samples,
+                ns: 1_000_000 * samples,
+            },
+        }
+    }
+
+    #[test]
+    fn each_sample_has_one_outcome() {
+        let mut pending = Pending::default();
+        [(1, 1), (2, 2), (2, 4), (3, 8), (4, 16)]
+            .into_iter()
+            .for_each(|(ticket, samples)| pending.add(ticket, waiter(samples)));
+        let slot = |ticket| Answer {
+            ticket,
+            outcome: Outcome::Slot(20),
+        };
+        // Of the method, of another one, and the answers to the others were lost.
+        pending.answer(slot(2), |_| Some((3, 5)));
+        pending.answer(slot(1), |_| Some((4, 5)));
+        pending.drop_all();
+        pending.answer(slot(3), |_| Some((3, 5)));
+        let (paths, waits) = pending.answered();
+        let of = waits.innermost;
+        let samples = [of.asked, of.answered, of.missed, of.gone, of.dropped].map(|time| time.samples);
+        assert_eq!(samples, [31, 6, 1, 0, 24]);
+        let by_path: Vec<_> = paths
+            .iter()
+            .map(|(place, time)| (place.2, time.samples))
+            .collect();
+        assert_eq!(by_path, [(None, 25), (Some(5), 6)]);
+    }
+
+    #[test]
+    fn there_is_room_for_a_number_of_them() {
+        let mut pending = Pending::default();
+        (0..LIMIT as u64 + 5).for_each(|ticket| pending.add(ticket, waiter(1)));
+        assert_eq!(pending.number, LIMIT);
+        assert_eq!(pending.answered().1.innermost.dropped.samples, 5);
     }
 }

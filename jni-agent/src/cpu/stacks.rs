@@ -153,7 +153,7 @@ impl Stacks {
     pub fn take_answers(&mut self) -> Vec<Answer> {
         let mut answers = Vec::new();
         if let Some(next_write) = self.pending.from {
-            next_write.take(|answer| answers.push(answer));
+            self.pending.lost += next_write.take(|answer| answers.push(answer));
             if !next_write.is_whole() {
                 warning!(
                     "another handler of SIGSEGV was installed: time is divided among paths by their counts from here on"
@@ -171,6 +171,9 @@ impl Stacks {
         let mut pending = std::mem::take(&mut self.pending);
         for answer in answers {
             pending.answer(answer, |slot| self.path_of(slot));
+        }
+        if std::mem::take(&mut pending.lost) > 0 {
+            pending.drop_all();
         }
         self.pending = pending;
         self.pending
