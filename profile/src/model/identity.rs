@@ -32,12 +32,12 @@ impl Key {
         Key(u64::from_be_bytes(*first))
     }
 
-    /// Of paths, by their keys, that one activation took one after another (a k-iteration path).
+    /// Key of paths, by their keys, that one activation took one after another (a k-iteration path).
     pub fn of_sequence(paths: &[Key]) -> Key {
         Key::of(&format!("trodden sequence 1\n{}\n", list(paths)))
     }
 
-    /// Of a calling context: a method (internal name of the class, name, descriptor) that is called from a context, at
+    /// Key of a calling context: a method (internal name of the class, name, descriptor) that is called from a context, at
     /// a bytecode index of its method, on a path that led there; each if known.
     pub fn of_context(
         caller: Option<Key>,

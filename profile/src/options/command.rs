@@ -24,8 +24,8 @@ impl AgentCommand {
         Self::from_pairs(action, &pairs)
     }
 
-    /// Like [`parse`](Self::parse), for classes that carry probes of a known kind already: those are the options' probe, if none
-    /// is given.
+    /// Like [`parse`](Self::parse), for classes that carry probes of a known kind already: those are the
+    /// options' probe, if none is given.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).

@@ -19,12 +19,14 @@ impl ProfileOptions {
         self.fleet.spool.is_some()
     }
 
-    /// Time between periodic dumps: profiles of everything that was counted, or windows. `None`: only at the end.
+    /// Time between periodic dumps: profiles of everything that was counted, or windows. `None`: only at the
+    /// end.
     pub fn dump_every(&self) -> Option<Duration> {
         self.output.dump.or(self.spools().then_some(WINDOW))
     }
 
-    /// Is a file written at the end that holds everything that was counted? With windows only if it was asked for.
+    /// True if a file is written at the end that holds everything that was counted. With windows only if it
+    /// was asked for.
     pub fn writes_file(&self) -> bool {
         !self.spools() || self.is_given("file") || self.output.file != FilePattern::default()
     }

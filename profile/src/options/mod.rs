@@ -12,8 +12,8 @@
 //! There is one [entry](OptionEntry) per option, in the file of its group in `entries`: name, help, default,
 //! how it is read and printed, where it applies, who takes it, and what changes with it. Everything else
 //! about options goes through that [table](GROUPS): the parser, the printer, the help of the command line,
-//! the documentation, and [`ProfileOptions::fingerprint`], which says whether two profiles can continue with the
-//! same classes.
+//! the documentation, and [`ProfileOptions::fingerprint`], which says whether two profiles can continue with
+//! the same classes.
 
 // In the table, `set` reads as the assignment that it is: `|o, value| Ok(o.field = parse(value)?)`.
 #![allow(clippy::unit_arg)]
@@ -87,8 +87,8 @@ impl ProfileOptions {
     /// but among values of one list. For programs that are recorded.
     ///
     /// # Errors
-    /// An option that cannot be understood or does not apply with the others, one that only a replay takes, or
-    /// trouble with the file that `config` names.
+    /// An option that cannot be understood or does not apply with the others, one that only a replay takes,
+    /// or trouble with the file that `config` names.
     pub fn from_pairs<N: AsRef<str>, V: AsRef<str>>(pairs: &[(N, V)]) -> Result<Self, OptionError> {
         let options = Self::read_pairs(pairs)?;
         options.check_recorded()?;
@@ -182,8 +182,8 @@ impl ProfileOptions {
         Ok(())
     }
 
-    /// Names and values, in option syntax, of every option that was given or differs from its default, in the order of
-    /// the table. [`ProfileOptions::from_pairs`] reads them back.
+    /// Names and values, in option syntax, of every option that was given or differs from its default, in the
+    /// order of the table. [`ProfileOptions::from_pairs`] reads them back.
     pub fn pairs(&self) -> Vec<(&'static str, String)> {
         let default = ProfileOptions::default();
         let changed = |option: &OptionEntry| {

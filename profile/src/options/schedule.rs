@@ -33,15 +33,15 @@ pub enum Schedule {
         stride: NonZeroU32,
     },
     /// Windows of a fixed duration instead of a fixed number of path ends (not in PEP). The other schedules
-    /// take as many samples in an interval of a thousand path ends per second as in one of ten million. Here a
-    /// window's samples represent all path ends that it saw, so that counts are in proportion to how often
+    /// take as many samples in an interval of a thousand path ends per second as in one of ten million. Here
+    /// a window's samples represent all path ends that it saw, so that counts are in proportion to how often
     /// paths were executed.
     Span {
         /// How long a window is open; at most [`Schedule::MAX_SPAN`].
         duration: Duration,
-        /// Of about this number of path ends all are kept, of twice as many that follow every second, of four times
-        /// as many every fourth, and so on; each represents those dropped next to it. A power of two, at most
-        /// [`Schedule::MAX_SPAN_SAMPLES`].
+        /// About this number of path ends are all kept, of twice as many that follow every second, of four
+        /// times as many every fourth, and so on; each represents those dropped next to it. A power of two,
+        /// at most [`Schedule::MAX_SPAN_SAMPLES`].
         samples: NonZeroU32,
     },
 }

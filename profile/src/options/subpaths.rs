@@ -111,8 +111,8 @@ pub enum SubpathDistance {
         /// Later on; at least `start`.
         floor: NonZeroU32,
     },
-    /// What OSP's equation 1 says for a run of this number of blocks, the footprint, and an average count in the
-    /// sample.
+    /// The threshold by OSP's equation 1 for a run of this number of blocks, the footprint, and an average
+    /// count in the sample.
     Expect {
         /// Blocks that the run is expected to have.
         blocks: NonZeroU64,

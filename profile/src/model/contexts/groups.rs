@@ -13,9 +13,9 @@ pub struct ByGroup(pub [u64; BURST_GROUPS]);
 /// Calls of contexts per group of bursts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BurstGroups {
-    /// Of all contexts.
+    /// Sums of all contexts.
     pub all: ByGroup,
-    /// Of the contexts whose calls were counted, by index in the tree, ascending.
+    /// Sums of the contexts whose calls were counted, by index in the tree, ascending.
     pub contexts: Vec<(u32, ByGroup)>,
 }
 
