@@ -181,3 +181,58 @@ fn without_an_end_only_time_is_sampled_until_it_is_stopped() -> Result<()> {
     }
     Ok(())
 }
+
+/// Calls `steps`, whose loop has two paths, all the time, on a thread that ran before the agent came.
+const BUSY: &str = "public class AttendeeBusy {
+    static int steps(int from) {
+        int sum = 0;
+        for (int i = from; i < from + 1000; i++) {
+            if (i % 7 == 0) {
+                sum += Integer.toString(i).hashCode();
+            } else {
+                sum ^= i;
+            }
+        }
+        return sum;
+    }
+
+    public static void main(String[] args) throws Exception {
+        System.out.println(\"ready\");
+        int sum = 0;
+        while (System.in.available() == 0) {
+            for (int i = 0; i < 1000; i++) {
+                sum += steps(i);
+            }
+        }
+        System.out.println(sum != 0);
+    }
+}
+";
+
+#[test]
+fn samples_of_threads_that_ran_before_wait_for_their_paths() -> Result<()> {
+    for jdk in &Jdk::ends()? {
+        let folder = tempfile::tempdir()?;
+        fs::write(folder.path().join("AttendeeBusy.java"), BUSY)?;
+        let mut javac = jdk.command("javac");
+        process::run(
+            javac.args(["-g", "AttendeeBusy.java"]).current_dir(folder.path()),
+            LIMIT,
+        )?
+        .success()?;
+        // Without -Xcheck:jni, with which no sample waits.
+        let mut java = jdk.command("java");
+        java.args(["-XX:+EnableDynamicAgentLoading", "-cp", ".", "AttendeeBusy"]);
+        let program = Talker::launch(java, folder)?;
+        process::run(
+            &mut session(&program, &program.pid(), "3s", "busy.trodden")?,
+            LIMIT,
+        )?
+        .success()?;
+        let profile = Profile::load(&program.file("busy.trodden"))?;
+        let waits = profile.cpu.ok_or("no samples")?.waits.innermost;
+        assert!(waits.asked.samples > 20, "{waits:?}");
+        assert!(10 * waits.answered.ns > 9 * waits.asked.ns, "{waits:?}");
+    }
+    Ok(())
+}
