@@ -11,7 +11,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use trodden_numbering::BlockId;
-use trodden_profile::{CpuFrame, CpuSamples, CpuTime, MethodMap, MethodTime, Profile, share_interval};
+use trodden_profile::{
+    CpuFrame, CpuSamples, CpuTime, MethodMap, MethodTime, Profile, STANDARD_ERRORS, share_interval,
+};
 
 /// Where a method's time goes.
 #[derive(Clone, Debug, PartialEq)]
@@ -418,9 +420,6 @@ impl Measured {
 /// The paths that samples in a block were on, by number; `None`: not seen.
 pub(crate) type WaitsInBlock = Vec<(Option<u64>, CpuTime)>;
 
-/// Standard errors on either side of an interval that holds in 95 of 100 cases.
-const ERRORS: f64 = 1.96;
-
 struct Divided {
     groups: Vec<PathTime>,
     unplaced: CpuTime,
@@ -500,7 +499,7 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &G
         time.most = share(time.most + unplaced.ns as f64);
         let below = time.certain - share_interval(samples(time.certain), all.samples).0;
         let above = share_interval(samples(time.most), all.samples).1 - time.most;
-        let of_waits = ERRORS * f64::sqrt(variance);
+        let of_waits = STANDARD_ERRORS * f64::sqrt(variance);
         time.interval = [
             f64::max(time.certain - below.hypot(of_waits), 0.0),
             f64::min(time.most + above.hypot(of_waits), 1.0),
@@ -630,7 +629,7 @@ mod tests {
         assert!(alone.groups[0].certain < 0.01, "{:?}", alone.groups[0]);
     }
 
-    /// Of 1,000 samples half are in the block that both paths share, of which the first has 30 %; a tenth of the samples waited.
+    /// Half of 1,000 samples are in the block that both paths share, of which the first has 30 %; a tenth of the samples waited.
     #[test]
     fn intervals_hold_where_few_samples_waited() {
         let (left, right) = ([block(0), block(1), block(3)], [block(0), block(2), block(3)]);

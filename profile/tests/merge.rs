@@ -323,3 +323,22 @@ fn observations_add_up_and_follow_their_method() {
     let error = wrong.to_bytes().unwrap_err().to_string();
     assert!(error.contains("there is no method 1 of class 0"), "{error}");
 }
+
+/// The dump before has another numbering, and a number that is of no path.
+#[test]
+fn counts_since_a_dump_are_taken_off_path_by_path() {
+    let (plain, smart) = (two_ifs("m", None), two_ifs("m", Some([[1.0, 9.0], [1.0, 9.0]])));
+    let steps = |map: &MethodMap, number| steps_of(map, &map.dag.regenerate(&map.graph, number).unwrap());
+    let in_smart = |number| {
+        let wanted = steps(&plain, number);
+        (0..4).find(|&other| steps(&smart, other) == wanted).unwrap()
+    };
+    let (first, second) = (in_smart(0), in_smart(1));
+    assert_ne!((first, second), (0, 1));
+    let of = |map: &MethodMap, counts: &[(u64, u64)]| {
+        profile(vec![class("A", 1, vec![(map.clone(), paths(counts))])])
+    };
+    let before = of(&plain, &[(0, 3), (1, 5), (u64::MAX, 2)]);
+    let now = of(&smart, &[(first, 10), (second, 5)]);
+    assert_eq!(now.since(&before).classes[0].counts[0], paths(&[(first, 7)]));
+}

@@ -264,7 +264,7 @@ fn is_window(profile: &Profile, number: u64) -> bool {
     fact(profile, "host") == "host-0000" && fact(profile, "build") == "two" && window == Some(number)
 }
 
-/// What the lost window held may be the only run: nothing is "never" then.
+/// The lost window may have had the only run: nothing is "never" then.
 #[tokio::test(flavor = "multi_thread")]
 async fn windows_that_did_not_come_in() {
     let fleet = fleet::Fleet::default();
@@ -310,7 +310,7 @@ async fn windows_that_did_not_come_in() {
     );
 }
 
-/// What the build before ran in another flow graph of a method says nothing about this one.
+/// Runs of the build before in another flow graph of a method say nothing about this one.
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_of_other_flow_graphs_do_not_count() {
     let fleet = fleet::Fleet::default();

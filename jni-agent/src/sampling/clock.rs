@@ -139,16 +139,24 @@ impl Signal {
 }
 
 /// Steele, Lea and Flood's SplitMix64: enough to spread ticks, and repeatable.
-struct SplitMix(u64);
+pub struct SplitMix(u64);
 
 impl SplitMix {
-    /// The next number, from 0 to below 1.
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
+    /// The difference of one state from the next.
+    pub const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+
+    /// The number of a state.
+    pub fn mixed(state: u64) -> u64 {
+        let mut z = state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+        z ^ (z >> 31)
+    }
+
+    /// The next number, from 0 to below 1.
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(Self::GAMMA);
+        (Self::mixed(self.0) >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 

@@ -8,7 +8,7 @@ mod exact;
 pub mod open;
 mod safepoint;
 
-pub use clock::{Clock, Signal, Tick, processor_seconds, spent};
+pub use clock::{Clock, Signal, SplitMix, Tick, processor_seconds, spent};
 pub use collector::{Collector, add_counts, classes};
 pub use exact::ExactCounts;
 pub use safepoint::SafepointSampler;

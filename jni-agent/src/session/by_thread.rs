@@ -1,5 +1,5 @@
-//! What each thread counted since the last request: whether it is a test's own work, or that of
-//! threads which other tests may have as well.
+//! Counts of each thread since the last request: a test's own work, or that of threads which other tests may
+//! have as well.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

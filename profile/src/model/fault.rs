@@ -1,4 +1,4 @@
-//! What can be wrong in the data of a profile or a trace.
+//! Faults in the data of a profile or a trace.
 
 use std::ops::RangeInclusive;
 use std::str::Utf8Error;

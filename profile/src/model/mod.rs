@@ -56,7 +56,8 @@ pub use counts::MethodCounts;
 pub use coverage::{Covered, MethodCovered};
 pub use cpu::{
     CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, FrameLines,
-    MethodTime, PathAtPlace, PathWaits, PathsAtPlaces, PlaceTime, WaitsOf, share_interval, share_interval_of,
+    MethodTime, PathAtPlace, PathWaits, PathsAtPlaces, PlaceTime, STANDARD_ERRORS, WaitsOf, share_interval,
+    share_interval_of,
 };
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};

@@ -94,7 +94,7 @@ impl<T> About<T> {
         }
     }
 
-    /// What the section says, where this number of items was read; `None` if there are none, and no section.
+    /// The section's contents, where this number of items was read; `None` if there are none, and no section.
     pub fn complete(self, items: &'static str, found: u64) -> Decoded<Option<T>> {
         match self.0 {
             None if found == 0 => Ok(None),

@@ -72,11 +72,10 @@ fn counts_since(
     then: &MethodCounts,
 ) -> MethodCounts {
     let numbers = Renumbering::new(before, map);
-    let then = numbers.is_possible().then(|| numbers.counts(then));
     let mut since = now.clone();
-    // Of counts that were cut otherwise nothing can be taken off.
-    if let Some(Ok(then)) = then {
-        since.take_off(&then);
+    // Nothing can be taken off from counts that were cut otherwise.
+    if numbers.is_possible() {
+        since.take_off(&numbers.readable_counts(then));
     }
     since
 }

@@ -104,6 +104,22 @@ impl<'m> Renumbering<'m> {
         Ok(Cow::Owned(renumbered))
     }
 
+    /// Like [`counts`](Self::counts), without numbers that are of no path.
+    pub fn readable_counts<'c>(&self, counts: &'c MethodCounts) -> Cow<'c, MethodCounts> {
+        if self.is_same {
+            return Cow::Borrowed(counts);
+        }
+        let whole =
+            (counts.paths.iter()).filter_map(|(&number, &times)| Some((self.whole(number).ok()?, times)));
+        let partial = (counts.partial.iter()).filter_map(|(&(block, number), &times)| {
+            Some(((block, self.partial(block, number).ok()?), times))
+        });
+        Cow::Owned(MethodCounts {
+            paths: whole.collect(),
+            partial: partial.collect(),
+        })
+    }
+
     fn number_of(&self, number: u64, path: &Path) -> Result<u64, RegenerateError> {
         number_in(self.to, path).ok_or(RegenerateError::Inconsistent {
             number,

@@ -96,7 +96,7 @@ pub enum OptionError {
     Unreadable {
         /// The file.
         file: String,
-        /// What the system says.
+        /// The system's message.
         reason: String,
     },
     /// Something is wrong in the file that option `config` names.

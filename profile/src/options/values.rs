@@ -325,7 +325,7 @@ pub enum Burst {
         interval: NonZeroU64,
         /// Calls and returns in a window; not more than `interval`.
         length: NonZeroU32,
-        /// Of windows that would be left out, one in this number takes place.
+        /// One in this number of windows that would be left out takes place.
         reenable: Option<NonZeroU32>,
     },
     /// Of a running program: the same by the clock, and between windows nothing is reported.
@@ -465,7 +465,7 @@ const UNITS: [(&str, u64); 8] = [
 /// Reads a duration: a whole number and a unit, `ns`, `us`, `ms`, `s`, `m`, `h`, `d` or `w`. Zero is refused.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If it is no duration.
 pub fn parse_duration(given: &str) -> Result<Duration, ValueError> {
     let wrong = |why| Err(ValueError::Duration(given.to_owned(), why));
     let digits = given.len() - given.trim_start_matches(|c: char| c.is_ascii_digit()).len();

@@ -28,8 +28,8 @@ pub fn new_jvm_id() -> std::io::Result<String> {
     Ok(hex(&bytes))
 }
 
-/// What is running: the first word of the command line that a JVM reports (`sun.java.command`), which is a main class, a module's one or a jar. Of a jar it is the
-/// name without folder, of a module the class.
+/// The running program: the first word of the command line that a JVM reports (`sun.java.command`), which is a main class,
+/// a module's one or a jar. It is a jar's name without folder, and a module's class.
 pub fn service_of(command: &str) -> String {
     let main = command.split(' ').next().unwrap_or_default();
     match main.rsplit('/').next() {

@@ -1,4 +1,4 @@
-//! What an answer does not say by its rows: that nothing was there to be asked, that windows are missing.
+//! Notes that an answer's rows do not have: that nothing was there to be asked, that windows are missing.
 
 use std::collections::BTreeSet;
 

@@ -51,6 +51,7 @@ pub use waiting::Waiting;
 use super::buffer::{RawFrame, Wait, Waits};
 use crate::classes::PathSlots;
 use crate::locks::lock;
+use crate::sampling::SplitMix;
 use crate::threads::ThreadBlock;
 use answers::Answers;
 use targets::Targets;
@@ -77,9 +78,9 @@ pub struct NextWrite {
     /// Number of the next wait.
     tickets: AtomicU64,
     draws: AtomicU64,
-    /// Of innermost methods.
+    /// The waits of innermost methods.
     innermost: Throttle,
-    /// Of callers.
+    /// The waits of callers.
     callers: Throttle,
     /// Open addressing by [`key`](Self::key) of the block's address.
     blocks: Box<[AtomicPtr<Waiting>]>,
@@ -301,11 +302,8 @@ impl NextWrite {
     /// SplitMix64. Its numbers are independent: which caller waits must not depend on the draw that says that
     /// one does.
     fn random(&self) -> u32 {
-        const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
-        let mut z = self.draws.fetch_add(GAMMA, Ordering::Relaxed);
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 32) as u32
+        let state = self.draws.fetch_add(SplitMix::GAMMA, Ordering::Relaxed);
+        (SplitMix::mixed(state) >> 32) as u32
     }
 
     /// Sets which part of samples wait, after samples for that much CPU time; for one thread at a time.

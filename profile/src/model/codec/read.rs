@@ -69,7 +69,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     Ok(contents.profile)
 }
 
-/// What was read so far.
+/// The contents that were read so far.
 struct Contents {
     profile: Profile,
     equal: Equal,

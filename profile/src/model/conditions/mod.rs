@@ -61,7 +61,7 @@ named! {
 }
 
 named! {
-    /// What the compiler made on its own: the source has no such branch, or has it once where the code has it twice.
+    /// Code that the compiler made on its own: the source has no such branch, or has it once where the code has it twice.
     CompilerMade,
     /// A short name: `assert`, `string-switch`, …
     name {
@@ -71,7 +71,7 @@ named! {
         StringSwitch = "string-switch",
         /// The table from an enum's constants to the numbers of a `switch`.
         EnumSwitch = "enum-switch",
-        /// What a `switch` or `when` does when no case fits although all are listed.
+        /// The way of a `switch` or `when` when no case fits although all are listed.
         NoMatch = "no-match",
         /// Leaving a monitor when an exception passes.
         Synchronized = "synchronized",

@@ -24,7 +24,7 @@ pub(super) const WAITS: Tag = *b"cpuw";
 /// Tag of the sections with the paths that samples were on.
 pub(super) const PATHS: Tag = *b"cpup";
 
-/// What nodes are, in messages.
+/// The name of nodes in messages.
 const STACKS: &str = "stacks of CPU samples";
 
 /// Writes the samples.

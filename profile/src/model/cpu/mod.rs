@@ -17,7 +17,7 @@ use crate::model::fault::{Fault, ensure};
 
 pub use lines::FrameLines;
 pub use paths::{PathAtPlace, PathWaits, PathsAtPlaces, WaitsOf};
-pub use places::{MethodTime, PlaceTime, share_interval, share_interval_of};
+pub use places::{MethodTime, PlaceTime, STANDARD_ERRORS, share_interval, share_interval_of};
 pub use tree::{CpuNode, CpuRow, CpuTree};
 
 /// Samples, and the CPU time that they represent.

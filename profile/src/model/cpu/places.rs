@@ -63,10 +63,13 @@ impl CpuSamples {
     }
 }
 
+/// Standard errors on either side of an interval that holds in 95 of 100 cases.
+pub const STANDARD_ERRORS: f64 = 1.959_963_984_540_054;
+
 /// Bounds of a share, with 95 % certainty, that `part` of `whole` samples have (Wilson's interval). `(0, 1)`
 /// if there is no sample.
 pub fn share_interval(part: u64, whole: u64) -> (f64, f64) {
-    share_interval_of(part, whole, 1.959_963_984_540_054)
+    share_interval_of(part, whole, STANDARD_ERRORS)
 }
 
 /// Like [`share_interval`], with as many standard errors on either side.

@@ -30,7 +30,7 @@ pub struct MemoryRun {
     pub version: String,
 }
 
-/// What is remembered of a method, in addition to its path map and counts.
+/// The memory of a method, in addition to its path map and counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Remembered {
     /// Number of the run that measured it.

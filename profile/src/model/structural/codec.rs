@@ -15,7 +15,7 @@ pub(super) const ABOUT: Tag = *b"stru";
 /// Tag of the sections with methods.
 pub(super) const LIST: Tag = *b"strl";
 
-/// What the list has, in messages.
+/// The name of the list's items in messages.
 const METHODS: &str = "methods with structure graphs";
 
 /// Writes what was counted.
