@@ -229,7 +229,7 @@ fn samples_of_threads_that_ran_before_wait_for_their_paths() -> Result<()> {
             LIMIT,
         )?
         .success()?;
-        let profile = Profile::load(&program.file("busy.trodden"))?;
+        let profile = Profile::load(program.file("busy.trodden"))?;
         let waits = profile.cpu.ok_or("no samples")?.waits.innermost;
         assert!(waits.asked.samples > 20, "{waits:?}");
         assert!(10 * waits.answered.ns > 9 * waits.asked.ns, "{waits:?}");
