@@ -35,12 +35,21 @@ pub struct TimeView {
     pub blocks: Vec<CpuTime>,
     /// Samples that are in no block of a counted path: it is not known which paths took them.
     pub unplaced: CpuTime,
+    /// Number of samples whose path is known: its end was seen, or no other counted path goes through the block.
+    pub answered: u64,
+    /// Samples that are divided among paths by their counts.
+    pub by_counts: f64,
     /// What shares of paths are of: `blocks` and what is in none. More than `total` where the method called itself from
     /// several blocks.
     pub divided: CpuTime,
 }
 
 impl TimeView {
+    /// The part of the method's samples that is divided among paths by their counts, 0 to 1.
+    pub fn share_by_counts(&self) -> f64 {
+        self.by_counts / self.divided.samples.max(1) as f64
+    }
+
     /// The time of groups of the method's paths.
     pub fn of_groups(&self, division: &Division, groups: &Groups) -> Vec<PathTime> {
         let placed = self
@@ -62,6 +71,11 @@ pub struct PathTime {
     pub ns: f64,
     /// Samples, likewise.
     pub samples: f64,
+    /// Number of samples that are known to be its own: the path's end was seen, or no other counted path goes through the
+    /// block.
+    pub answered: u64,
+    /// Samples of it that it has by division by counts.
+    pub by_counts: f64,
     /// Of the method's time, 0 to 1.
     pub share: f64,
     /// Between which bounds the share lies, whatever executions of one block take, with the error of as many samples
@@ -144,32 +158,50 @@ impl<'p> Times<'p> {
         }
     }
 
+    /// True if the frame's method has a path map.
+    pub fn is_mapped(&self, frame: u32) -> bool {
+        self.mapped.get(frame as usize).copied().unwrap_or(false)
+    }
+
     /// The position of a method among the frames.
     pub fn frame(&self, names: Names<'_>) -> Option<usize> {
         self.frames.get(&names).copied()
     }
 
-    /// The paths that samples in a method were on, by block: the number of each, and its time.
+    /// The paths that samples in a method were on, by block and place. Those of a place have its whole time together,
+    /// whatever part of its samples waited.
     pub fn paths_of(&self, class: &str, map: &MethodMap) -> Vec<WaitsInBlock> {
         let mut blocks = vec![WaitsInBlock::new(); map.blocks.len()];
         let Some(frame) = self.frame((class, &map.name, &map.descriptor)) else {
             return blocks;
         };
+        let places = &self.methods[frame].places;
+        let mut waits: BTreeMap<u16, Vec<(Option<u64>, CpuTime)>> = BTreeMap::new();
         for ((bci, path), time) in self.samples.paths.of_frame(frame as u32) {
-            let block = bci.and_then(|bci| map.block_at(bci.into()));
-            if let Some(block) = block.and_then(|block| blocks.get_mut(block.index())) {
-                block.push((path, time));
+            if let Some(bci) = bci {
+                waits.entry(bci).or_default().push((path, time));
             }
         }
-        for block in &mut blocks {
-            block.sort_unstable_by_key(|(path, _)| *path);
-            block.dedup_by(|(next, more), (path, time)| {
-                let is_same = next == path;
-                if is_same {
-                    *time = time.plus(*more);
-                }
-                is_same
-            });
+        for (place, waits) in waits {
+            let Some(block) = map.block_at(place.into()) else {
+                continue;
+            };
+            let Some(block) = blocks.get_mut(block.index()) else {
+                continue;
+            };
+            let waited: u64 = waits.iter().map(|(_, time)| time.ns).sum();
+            let all = places.get(&Some(place)).map_or(0, |time| time.total.ns);
+            let scale = if all == 0 {
+                1.0
+            } else {
+                all as f64 / waited.max(1) as f64
+            };
+            block.extend(waits.into_iter().map(|(path, time)| Wait {
+                place,
+                path,
+                samples: time.samples,
+                ns: time.ns as f64 * scale,
+            }));
         }
         blocks
     }
@@ -203,6 +235,8 @@ impl<'p> Times<'p> {
             divided: blocks.iter().fold(unplaced, |sum, &time| sum.plus(time)),
             blocks,
             unplaced: divided.unplaced,
+            answered: divided.answered,
+            by_counts: divided.by_counts,
         };
         Some((view, divided.groups))
     }
@@ -221,16 +255,30 @@ pub struct Through<'b> {
     pub count: u64,
 }
 
+/// The part of a block's time that a path has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// The path, by its position.
+    pub path: u32,
+    /// Its part, 0 to 1.
+    pub share: f64,
+    /// As much of the part as was not divided by counts: all of it, if no other counted path goes through the block or if it is
+    /// from readings; else that of samples whose path was seen.
+    pub known: f64,
+}
+
 /// To which of its counted paths the time of a method's blocks belongs.
 #[derive(Clone, Debug, Default)]
 pub struct Division {
-    /// Per block: the paths through it by their position, each with its part of the block's executions, or of its readings.
-    /// None where it is not known; a single one where it is certain.
-    blocks: Vec<Vec<(u32, f64)>>,
+    /// Per block: the paths through it, each with its part of the block's time. None where they are not known. Where only
+    /// samples tell, the rest to one is not known.
+    blocks: Vec<Vec<Part>>,
     /// Per block: how many readings of the path register its parts are from. Empty if they are from counts.
     readings: Vec<u64>,
-    /// Per block: the paths of samples that waited for them, if its parts are from these.
-    measured: Vec<Option<Measured>>,
+    /// Per block: how many samples have shown their path, if its parts are from these.
+    answers: Vec<Option<Answers>>,
+    /// Parts of places where samples waited, which may differ from those of their block.
+    places: BTreeMap<u16, Vec<Part>>,
     paths: usize,
 }
 
@@ -275,6 +323,9 @@ impl Division {
                 *readings += way.count;
             }
         }
+        for part in division.blocks.iter_mut().flatten() {
+            part.known = part.share;
+        }
         division
     }
 
@@ -284,49 +335,28 @@ impl Division {
             .zip(paths)
             .filter_map(|(position, way)| Some((way.number?, position)))
             .collect();
-        self.measured = vec![None; self.blocks.len()];
-        for ((parts, measured), found) in self.blocks.iter_mut().zip(&mut self.measured).zip(blocks) {
+        self.answers = vec![None; self.blocks.len()];
+        for ((parts, answers), waits) in self.blocks.iter_mut().zip(&mut self.answers).zip(blocks) {
             if parts.len() == 1 {
                 // Whatever the samples, no other path goes through it.
                 continue;
             }
-            let position = |path: Option<u64>| positions.get(&path?).copied();
-            let (mut seen, mut unseen) = (CpuTime::default(), CpuTime::default());
-            let mut by_path: BTreeMap<u32, f64> = BTreeMap::new();
-            for &(path, time) in found {
-                match position(path) {
-                    Some(position) => {
-                        seen = seen.plus(time);
-                        *by_path.entry(position).or_default() += time.ns as f64;
-                    }
-                    None => unseen = unseen.plus(time),
-                }
-            }
-            if seen.is_none() {
+            let of_block = Answers::of(waits, &positions);
+            if of_block.samples == 0 {
                 continue;
             }
-            let all = (seen.ns + unseen.ns).max(1) as f64;
-            let unseen = unseen.ns as f64 / all;
-            let by_count = parts.iter().map(|&(position, part)| (position, part * unseen));
-            let mut divided: BTreeMap<u32, f64> = by_count.collect();
-            for (&position, ns) in &by_path {
-                *divided.entry(position).or_default() += ns / all;
+            for waits in waits.chunk_by(|one, next| one.place == next.place) {
+                let of_place = measured_parts(waits, &positions, parts);
+                self.places.insert(waits[0].place, of_place);
             }
-            *parts = divided.into_iter().collect();
-            *measured = Some(Measured {
-                samples: seen.samples,
-                unseen,
-                seen: by_path
-                    .into_iter()
-                    .map(|(position, ns)| (position, ns / all))
-                    .collect(),
-            });
+            *parts = measured_parts(waits, &positions, parts);
+            *answers = Some(of_block);
         }
     }
 
-    /// The paths of samples in a block, if its time is divided by these.
-    fn measured_in(&self, block: usize) -> Option<&Measured> {
-        self.measured.get(block)?.as_ref()
+    /// The answers of samples in a block, if its time is divided by these.
+    fn answers_in(&self, block: usize) -> Option<&Answers> {
+        self.answers.get(block)?.as_ref()
     }
 
     fn of<'b, B: Iterator<Item = BlockId>>(
@@ -334,46 +364,84 @@ impl Division {
         paths: &[Through<'b>],
         at: impl Fn(&Through<'b>) -> B,
     ) -> Self {
-        let mut of_blocks: Vec<Vec<(u32, f64)>> = vec![Vec::new(); blocks];
-        for (position, way) in (0..).zip(paths).filter(|(_, way)| way.count > 0) {
+        let mut of_blocks: Vec<Vec<Part>> = vec![Vec::new(); blocks];
+        for (path, way) in (0..).zip(paths).filter(|(_, way)| way.count > 0) {
             for block in at(way) {
                 if let Some(parts) = of_blocks.get_mut(block.index()) {
-                    parts.push((position, way.count as f64));
+                    parts.push(Part {
+                        path,
+                        share: way.count as f64,
+                        known: 0.0,
+                    });
                 }
             }
         }
         for parts in &mut of_blocks {
-            let all: f64 = parts.iter().map(|part| part.1).sum();
-            parts.iter_mut().for_each(|part| part.1 /= all);
+            let all: f64 = parts.iter().map(|part| part.share).sum();
+            parts.iter_mut().for_each(|part| part.share /= all);
+            if let [only] = &mut parts[..] {
+                only.known = only.share;
+            }
         }
         Division {
             blocks: of_blocks,
-            readings: Vec::new(),
-            measured: Vec::new(),
             paths: paths.len(),
+            ..Division::default()
         }
     }
 
-    /// Between which bounds the part of a block's time lies that some of the paths through it have. `whole`: these are all
-    /// of them.
-    fn bounds(&self, block: usize, part: f64, whole: bool) -> (f64, f64) {
-        match self.readings.get(block) {
-            Some(&all) => share_interval((part * all as f64).round() as u64, all),
-            None if whole => (1.0, 1.0),
-            None => (0.0, 1.0),
-        }
-    }
-
-    /// The paths through a block, by position, and which part of its time is each one's. Empty: not known.
-    pub fn of_block(&self, block: usize) -> &[(u32, f64)] {
+    /// The paths through a block, each with its part of the block's time. Empty: not known.
+    pub fn of_block(&self, block: usize) -> &[Part] {
         self.blocks.get(block).map_or(&[], Vec::as_slice)
     }
 
-    /// The same of a place in the method's code.
-    pub fn at(&self, map: &MethodMap, bci: Option<u16>) -> &[(u32, f64)] {
-        let block = bci.and_then(|bci| map.block_at(bci.into()));
+    /// The paths through a place in the method's code, by the samples there or, if none has shown its path, as of its block.
+    pub fn at(&self, map: &MethodMap, bci: Option<u16>) -> &[Part] {
+        let Some(bci) = bci else { return &[] };
+        if let Some(parts) = self.places.get(&bci) {
+            return parts;
+        }
+        let block = map.block_at(bci.into());
         block.map_or(&[], |block| self.of_block(block.index()))
     }
+}
+
+/// Less than that is missing from a sum of parts by rounding.
+pub const ROUNDING: f64 = 1e-9;
+
+/// Parts of a time by the paths of samples; what these have not shown is divided as `by_count` says.
+fn measured_parts(waits: &[Wait], positions: &HashMap<u64, u32>, by_count: &[Part]) -> Vec<Part> {
+    let all: f64 = waits.iter().map(|wait| wait.ns).sum();
+    let mut seen: BTreeMap<u32, f64> = BTreeMap::new();
+    for wait in waits {
+        if let Some(&position) = wait.path.as_ref().and_then(|path| positions.get(path)) {
+            *seen.entry(position).or_default() += wait.ns / all.max(1.0);
+        }
+    }
+    let unseen = (1.0 - seen.values().sum::<f64>()).max(0.0);
+    let of_path = |&path: &u32| seen.get(&path).copied().unwrap_or(0.0);
+    let mut parts: BTreeMap<u32, Part> = (seen.keys())
+        .map(|path| {
+            let known = of_path(path);
+            (
+                *path,
+                Part {
+                    path: *path,
+                    share: known,
+                    known,
+                },
+            )
+        })
+        .collect();
+    for of_counts in by_count {
+        let part = parts.entry(of_counts.path).or_insert(Part {
+            share: 0.0,
+            known: 0.0,
+            ..*of_counts
+        });
+        part.share += of_counts.share * unseen;
+    }
+    parts.into_values().collect()
 }
 
 /// Divides a number into parts, of which nothing is lost to rounding.
@@ -393,36 +461,59 @@ pub fn in_parts(all: u64, parts: &[(u32, f64)]) -> impl Iterator<Item = (u32, u6
     })
 }
 
-/// Samples in a block whose path was waited for.
+/// Samples in a block whose path was seen.
 #[derive(Clone, Debug)]
-struct Measured {
-    /// Samples whose path is known.
+struct Answers {
+    /// All of them.
     samples: u64,
-    /// The part of the block's time whose path was not seen.
-    unseen: f64,
-    /// Paths that were seen, by position, each with its part of the block's time.
-    seen: BTreeMap<u32, f64>,
+    /// By position of the path.
+    by_path: BTreeMap<u32, u64>,
 }
 
-impl Measured {
-    /// The variance of a part of the block's time, which has that number of samples, for those of them that were not asked.
-    /// As after one more sample on either side: a few equal ones prove little (Agresti and Coull, "Approximate is better than
-    /// exact for interval estimation of binomial proportions", 1998).
-    fn variance(&self, part: f64, samples: u64) -> f64 {
-        let asked = self.samples as f64;
-        let seen = 1.0 - self.unseen;
-        let likely = (part / seen.max(f64::MIN_POSITIVE) * asked + 1.0) / (asked + 2.0);
-        let not_asked = (1.0 - asked / samples.max(1) as f64).max(0.0);
-        seen * seen * likely * (1.0 - likely) / asked.max(1.0) * not_asked
+impl Answers {
+    fn of(waits: &[Wait], positions: &HashMap<u64, u32>) -> Self {
+        let mut by_path: BTreeMap<u32, u64> = BTreeMap::new();
+        for wait in waits {
+            if let Some(&position) = wait.path.as_ref().and_then(|path| positions.get(path)) {
+                *by_path.entry(position).or_default() += wait.samples;
+            }
+        }
+        Answers {
+            samples: by_path.values().sum(),
+            by_path,
+        }
+    }
+
+    /// The variance of a part of the block's time, for those of its samples that did not answer. `seen`: the part whose path
+    /// was seen. As after one more sample on either side: a few equal ones prove little (Agresti and Coull, "Approximate is
+    /// better than exact for interval estimation of binomial proportions", 1998).
+    fn variance(&self, part: f64, seen: f64, samples: u64) -> f64 {
+        let answered = self.samples as f64;
+        let likely = (part / seen.max(f64::MIN_POSITIVE) * answered + 1.0) / (answered + 2.0);
+        let others = (1.0 - answered / samples.max(1) as f64).max(0.0);
+        seen * seen * likely * (1.0 - likely) / answered.max(1.0) * others
     }
 }
 
-/// The paths that samples in a block were on, by number; `None`: not seen.
-pub(crate) type WaitsInBlock = Vec<(Option<u64>, CpuTime)>;
+/// Samples at a place that waited for their path.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait {
+    /// The place, as a bytecode index.
+    place: u16,
+    /// The path's number; `None`: not seen.
+    path: Option<u64>,
+    samples: u64,
+    ns: f64,
+}
+
+/// The waits of a block, by place.
+pub type WaitsInBlock = Vec<Wait>;
 
 struct Divided {
     groups: Vec<PathTime>,
     unplaced: CpuTime,
+    answered: u64,
+    by_counts: f64,
 }
 
 /// Groups of paths whose time is wanted: each path on its own, or those that follow an edge.
@@ -443,51 +534,83 @@ impl Groups {
     }
 }
 
+/// Parts of a block that a group of paths has together.
+#[derive(Clone, Copy, Default)]
+struct OfGroup {
+    share: f64,
+    known: f64,
+    answered: u64,
+    paths: usize,
+}
+
 /// Divides the time of blocks among groups of the paths through them.
 fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &Groups) -> Divided {
     let all = blocks.iter().fold(unplaced, |sum, &time| sum.plus(time));
     let mut times = vec![PathTime::default(); groups.count];
-    let mut unplaced = unplaced;
-    // Of the block at hand, per group: its part, and how many of the paths through the block are in it.
-    let mut parts_of = vec![(0.0, 0); groups.count];
+    let mut divided = Divided {
+        groups: Vec::new(),
+        unplaced,
+        answered: 0,
+        by_counts: 0.0,
+    };
+    // Of the block at hand, per group.
+    let mut parts_of = vec![OfGroup::default(); groups.count];
     let mut touched = Vec::new();
     // Per group: the variance of its share for samples whose path was not waited for.
     let mut variances = vec![0.0; groups.count];
     for (block, &time) in blocks.iter().enumerate().filter(|(_, time)| !time.is_none()) {
         let parts = division.of_block(block);
-        if parts.is_empty() {
-            unplaced = unplaced.plus(time);
-        }
+        let answers = division.answers_in(block);
+        let of_readings = division.readings.get(block).copied();
+        // Parts add up to one, but for rounding, and where only samples tell.
+        let placed = f64::min(parts.iter().map(|part| part.share).sum(), 1.0);
+        let known = f64::min(parts.iter().map(|part| part.known).sum(), placed);
+        divided.unplaced = divided.unplaced.plus(part_of(time, 1.0 - placed));
+        divided.by_counts += time.samples as f64 * (placed - known);
+        divided.answered += match answers {
+            Some(answers) => answers.samples,
+            None if parts.len() == 1 && of_readings.is_none() => time.samples,
+            None => 0,
+        };
         let weight = time.ns as f64 / all.ns.max(1) as f64;
-        for &(path, part) in parts {
-            for &group in &groups.of_path[path as usize] {
+        for part in parts {
+            for &group in &groups.of_path[part.path as usize] {
                 let sum = &mut parts_of[group as usize];
-                if sum.1 == 0 {
+                if sum.paths == 0 {
                     touched.push(group as usize);
                 }
-                *sum = (sum.0 + part, sum.1 + 1);
+                sum.share += part.share;
+                sum.known += part.known;
+                sum.answered += answers
+                    .and_then(|answers| answers.by_path.get(&part.path))
+                    .unwrap_or(&0);
+                sum.paths += 1;
             }
         }
         for group in touched.drain(..) {
-            let (part, paths) = std::mem::take(&mut parts_of[group]);
-            // Parts add up to one, but for rounding.
-            let part = f64::min(part, 1.0);
-            let (least, most) = match division.measured_in(block) {
-                Some(measured) => {
-                    let seen = measured.seen.iter();
-                    let of_group =
-                        seen.filter(|(path, _)| groups.of_path[**path as usize].contains(&(group as u32)));
-                    let least: f64 = of_group.map(|(_, part)| part).sum();
-                    variances[group] += weight * weight * measured.variance(least, time.samples);
-                    (least, f64::min(least + measured.unseen, 1.0))
+            let mut of_group = std::mem::take(&mut parts_of[group]);
+            of_group.share = f64::min(of_group.share, placed);
+            if of_group.paths == parts.len() && of_readings.is_none() {
+                // Whichever path a sample was on, it is of the group.
+                of_group.known = of_group.share;
+                if answers.is_none() {
+                    of_group.answered = time.samples;
                 }
-                None => division.bounds(block, part, paths == parts.len()),
+            }
+            let (least, most) = match of_readings {
+                Some(all) => share_interval((of_group.share * all as f64).round() as u64, all),
+                None => (of_group.known, of_group.known + placed - known),
             };
-            let of_group = &mut times[group];
-            of_group.ns += time.ns as f64 * part;
-            of_group.samples += time.samples as f64 * part;
-            of_group.certain += time.ns as f64 * least;
-            of_group.most += time.ns as f64 * most;
+            if let Some(answers) = answers.filter(|_| of_group.paths < parts.len()) {
+                variances[group] += weight * weight * answers.variance(of_group.known, known, time.samples);
+            }
+            let sum = &mut times[group];
+            sum.ns += time.ns as f64 * of_group.share;
+            sum.samples += time.samples as f64 * of_group.share;
+            sum.answered += of_group.answered;
+            sum.by_counts += time.samples as f64 * (of_group.share - of_group.known).max(0.0);
+            sum.certain += time.ns as f64 * least;
+            sum.most += time.ns as f64 * f64::min(most, placed);
         }
     }
     let share = |ns: f64| f64::min(ns / all.ns.max(1) as f64, 1.0);
@@ -496,7 +619,7 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &G
     for (time, variance) in times.iter_mut().zip(variances) {
         time.share = share(time.ns);
         time.certain = share(time.certain);
-        time.most = share(time.most + unplaced.ns as f64);
+        time.most = share(time.most + divided.unplaced.ns as f64);
         let below = time.certain - share_interval(samples(time.certain), all.samples).0;
         let above = share_interval(samples(time.most), all.samples).1 - time.most;
         let of_waits = STANDARD_ERRORS * f64::sqrt(variance);
@@ -505,9 +628,16 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &G
             f64::min(time.most + above.hypot(of_waits), 1.0),
         ];
     }
-    Divided {
-        groups: times,
-        unplaced,
+    divided.groups = times;
+    divided
+}
+
+/// A part of a time, in whole samples and nanoseconds.
+fn part_of(time: CpuTime, part: f64) -> CpuTime {
+    let of = |number: u64| (number as f64 * part).round() as u64;
+    CpuTime {
+        samples: of(time.samples),
+        ns: of(time.ns),
     }
 }
 
@@ -678,5 +808,82 @@ mod tests {
         let division = Division::of_counts(1, &[way(&[block(0)], None, 0)], &[true]);
         let found = divide(&[time(5)], time(0), &division, &Groups::single(1));
         assert_eq!((found.groups[0].share, found.unplaced), (0.0, time(5)));
+    }
+
+    /// Paths 0 → 1 → 3 (number 7) and 0 → 2 → 3 (number 9), counted 90 and 10 times, and waits in block 0.
+    fn answered(known: [bool; 4], waits: &[(u16, Option<u64>, u64)]) -> Division {
+        let (left, right) = ([block(0), block(1), block(3)], [block(0), block(2), block(3)]);
+        let ways = [(&left, 7, 90), (&right, 9, 10)].map(|(blocks, number, count)| Through {
+            number: Some(number),
+            ..way(blocks, None, count)
+        });
+        let waits = waits.iter().map(|&(place, path, samples)| Wait {
+            place,
+            path,
+            samples,
+            ns: samples as f64 * 1e6,
+        });
+        let waits = [waits.collect(), Vec::new(), Vec::new(), Vec::new()];
+        Division::new(4, &ways, &known, false, &waits)
+    }
+
+    #[test]
+    fn samples_that_saw_their_path_are_not_divided() {
+        let division = answered([true; 4], &[(0, Some(7), 30), (0, Some(9), 60), (2, None, 10)]);
+        let blocks = [time(200), time(50), time(0), time(10)];
+        let found = divide(&blocks, time(0), &division, &Groups::single(2));
+        let [left, right] = found.groups[..] else { panic!() };
+        // Of block 0 three tenths and nine tenths of the tenth that was not seen; of block 3 nine tenths.
+        assert!(
+            (left.samples - (60.0 + 18.0 + 50.0 + 9.0)).abs() < 1e-9,
+            "{left:?}"
+        );
+        assert!((right.samples - (120.0 + 2.0 + 1.0)).abs() < 1e-9, "{right:?}");
+        assert!((left.by_counts - 27.0).abs() < 1e-9 && (right.by_counts - 3.0).abs() < 1e-9);
+        assert_eq!((left.answered, right.answered), (30 + 50, 60));
+        assert_eq!((found.answered, found.by_counts.round()), (140, 30.0));
+        assert!((left.certain - 110.0 / 260.0).abs() < 1e-9, "{left:?}");
+        assert!((left.most - 140.0 / 260.0).abs() < 1e-9, "{left:?}");
+        // Both together have all of it, whatever was seen.
+        let both = Groups {
+            of_path: vec![vec![0], vec![0]],
+            count: 1,
+        };
+        let both = divide(&blocks, time(0), &division, &both).groups[0];
+        assert_eq!((both.share, both.certain, both.by_counts), (1.0, 1.0, 0.0));
+    }
+
+    #[test]
+    fn without_counts_what_was_not_seen_is_no_paths() {
+        let division = answered([false, true, true, true], &[(0, Some(9), 60), (0, None, 40)]);
+        let blocks = [time(100), time(100), time(0), time(0)];
+        let found = divide(&blocks, time(0), &division, &Groups::single(2));
+        let [left, right] = found.groups[..] else { panic!() };
+        assert_eq!((left.samples, right.samples), (100.0, 60.0));
+        assert_eq!((found.unplaced, found.by_counts), (time(40), 0.0));
+        assert!(
+            (right.certain - 0.3).abs() < 1e-9 && (right.most - 0.5).abs() < 1e-9,
+            "{right:?}"
+        );
+        assert!((left.most - 0.7).abs() < 1e-9, "{left:?}");
+    }
+
+    #[test]
+    fn readings_are_not_divided_by_counts() {
+        let (left, right) = ([block(0)], [block(0)]);
+        let ways = [way(&left, Some(block(0)), 20), way(&right, Some(block(0)), 60)];
+        let found = divide(
+            &[time(80)],
+            time(0),
+            &Division::of_readings(1, &ways),
+            &Groups::single(2),
+        );
+        assert_eq!((found.answered, found.by_counts), (0, 0.0));
+        assert!(
+            found
+                .groups
+                .iter()
+                .all(|path| path.by_counts == 0.0 && path.answered == 0)
+        );
     }
 }

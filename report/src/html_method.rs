@@ -86,7 +86,7 @@ fn paths(view: &MethodView, limit: usize) -> Markup {
     html! {
         h3 { "Paths" }
         @if view.paths.is_empty() && view.partial.is_empty() { p.note { "None of its counts can be read." } }
-        @else { p.note { (shares(view)) } }
+        @else { p.note { (shares(view)) @if let Some(divided) = view.time.as_ref().and_then(words::divided) { " " (divided) "." } } }
         ol.path-list {
             (path_rows(view, &view.paths[..view.paths.len().min(limit)], true))
         }

@@ -186,6 +186,8 @@ struct MethodTime {
     near: Time,
     total: Time,
     unplaced: Time,
+    answered: u64,
+    divided: f64,
 }
 
 #[derive(Serialize)]
@@ -226,6 +228,8 @@ struct Branch {
 struct OutcomeTime {
     outcome: String,
     samples: f64,
+    answered: u64,
+    divided: f64,
     share: f64,
     interval: [f64; 2],
 }
@@ -480,6 +484,8 @@ fn method_time(view: &TimeView) -> MethodTime {
         near: time(view.near),
         total: time(view.total),
         unplaced: time(view.unplaced),
+        answered: view.answered,
+        divided: view.by_counts,
     }
 }
 
@@ -505,6 +511,8 @@ fn outcome_times(method: &MethodView, view: &BranchView) -> Vec<OutcomeTime> {
         Some(OutcomeTime {
             outcome: known.unwrap_or_else(|| names::decision(label)),
             samples: time.samples,
+            answered: time.answered,
+            divided: time.by_counts,
             share: time.share,
             interval: time.interval,
         })

@@ -11,6 +11,7 @@ use trodden_insight::view::{BranchView, MethodView, PathView};
 use trodden_profile::{Profile, printable};
 
 use crate::text::branch::branch_words;
+use crate::words;
 
 /// What there is to say about a method.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,6 +19,8 @@ pub struct OneMethod {
     /// Its paths, those with the most time first, then those with the most decisions; prefixes that samples cut short
     /// among them.
     pub paths: Vec<OnePath>,
+    /// How many of its samples are divided among its paths by counts, if they are more than a tenth.
+    pub divided: Option<String>,
     /// Its branches and switches in the order of the bytecode, without those that the compiler made on its own.
     pub branches: Vec<String>,
 }
@@ -84,6 +87,10 @@ impl OneMethod {
                 from_to: printable(&format!("from {starts} to {ends}")).into_owned(),
             }
         };
+        self.divided = self
+            .divided
+            .take()
+            .or(method.time.as_ref().and_then(words::divided));
         let whole = method.paths.iter().map(|path| (path, false));
         let prefixes = method.partial.iter().map(|path| (path, true));
         self.paths.extend(whole.chain(prefixes).map(path));

@@ -213,7 +213,10 @@ fn method_lines(page: &Page, method: &MethodView, timed: bool, paths: usize, wid
         }
         None => vec![format!("{:>8}  {name}", percent(method.share))],
         Some(time) => {
-            let about = wrap(&words::of_which_paths(time, method.share), width - 10);
+            let mut about = wrap(&words::of_which_paths(time, method.share), width - 10);
+            if let Some(divided) = words::divided(time) {
+                about.extend(wrap(&divided, width - 10));
+            }
             let about = about
                 .iter()
                 .map(|line| page.styled(SOFT, &format!("{:>10}{line}", "")));

@@ -241,6 +241,9 @@ impl Page {
         );
         if let Some(time) = &method.time {
             self.wrapped(3, &words::time_of_method(time));
+            if let Some(divided) = words::divided(time) {
+                self.wrapped(3, &divided);
+            }
         }
         if let Some(observation) = method.observation {
             self.wrapped(3, &words::observed(observation, method.count));

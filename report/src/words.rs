@@ -90,6 +90,18 @@ pub(crate) fn time_of_method(time: &TimeView) -> String {
     text
 }
 
+/// A method is said to have divided samples if these are more than this part of all.
+const MAX_DIVIDED: f64 = 0.1;
+
+/// How many of a method's samples are divided by counts, if it is worth a line.
+pub(crate) fn divided(time: &TimeView) -> Option<String> {
+    let share = time.share_by_counts();
+    (share > MAX_DIVIDED).then(|| {
+        let share = percent(share);
+        format!("{share} of its samples are divided among its paths by how often they ran")
+    })
+}
+
 /// Between which bounds a path's part of its method's time is.
 pub(crate) fn bounds_of_path(time: &PathTime) -> String {
     format!("{}, {} for certain", range(time.interval), percent(time.certain))

@@ -532,6 +532,38 @@ fn time_is_split_by_path_in_a_browser() {
     );
 }
 
+/// Samples that saw their path are plain, those that did not are hatched; a call below a path is as certain as its path.
+#[test]
+fn measured_time_is_plain_in_a_browser() {
+    let Some(browser) = chromium() else {
+        return;
+    };
+    let shop = common::cpu::shop([9_000, 1_000], [100, 50, 30, 20], 700, 100);
+    let html = page_of(&common::cpu::with_answers(shop, &[(1, [10, 80, 10])]));
+    let play = "document.getElementById('time-split').click();\
+        const seen = [...document.querySelectorAll('#time-icicle .call')].map((e) => \
+            [e.textContent.split(':')[0], e.style.width, e.style.getPropertyValue('--sure'), e.title]);\
+        document.body.dataset.seen = JSON.stringify(seen)";
+    let page = played(&browser, &html, "", play);
+    let seen: Vec<[String; 4]> = serde_json::from_str(&told(&page, "seen")).unwrap();
+    let paths: Vec<&[String; 4]> = seen.iter().filter(|b| b[0].starts_with("path")).collect();
+    // Misses: 730 in code of their own, 80 that were seen, a tenth of 10 and of 20. Hits: 50, 10, the rest.
+    assert_eq!((&*paths[0][1], &*paths[0][2]), ("81.3%", "99.63%"), "{seen:#?}");
+    assert_eq!((&*paths[1][1], &*paths[1][2]), ("8.7%", "68.97%"), "{seen:#?}");
+    for words in [
+        "813 ms (81.3 %); 810 ms are certain, 3 ms divided by how often paths ran",
+        "87 ms (8.7 %); 60 ms are certain, 27 ms divided by how often paths ran",
+    ] {
+        assert!(seen.iter().any(|b| b[3].contains(words)), "{seen:#?}");
+    }
+    let read = seen.iter().find(|b| b[0].contains("read")).unwrap();
+    assert!(read[3].ends_with("700 ms of its own"), "{read:?}");
+    assert!(
+        html.contains("3.0 % of the samples in methods with counted paths are divided (30 of 1,000)"),
+        "the figure"
+    );
+}
+
 /// Elements that are wider than the page, that are not inside of their parent, or that cover the one behind them; and how many
 /// were looked at. What can be scrolled, and what is drawn freely (graphs, icicles), may be larger than its box.
 const SPILLS: &str = "

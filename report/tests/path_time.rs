@@ -1,7 +1,7 @@
 //! Time on paths: samples and counts made by hand, where the answer is known.
 
 use crate::common;
-use crate::common::cpu::shop;
+use crate::common::cpu::{shop, with_answers};
 use serde_json::Value;
 use trodden_profile::Profile;
 use trodden_report::{FindingKind, Report, ReportOptions};
@@ -186,4 +186,78 @@ fn the_time_of_an_outcome_is_known_where_that_of_its_paths_is_not() {
         ),
         "{text}"
     );
+}
+
+/// A hundred samples of the first block: so many waited and saw a hit, a miss, and neither.
+fn answered(answers: [u64; 3]) -> Profile {
+    with_answers(profile(), &[(1, answers)])
+}
+
+#[test]
+fn json_says_how_many_samples_were_answered_and_divided() {
+    let profile = answered([10, 80, 10]);
+    let report = Report::new(&profile, &ReportOptions::default()).unwrap();
+    let json: Value = serde_json::from_str(&report.json().unwrap()).unwrap();
+    let lookup = &json["methods"][0];
+    let near = |value: &Value, wanted: f64| {
+        let found = value.as_f64().unwrap();
+        assert!((found - wanted).abs() < 1e-6, "{found}, not {wanted}: {lookup}");
+    };
+    // 90 of the first block were answered, and 780 are in blocks of one path; 10 were not answered, nor the 20 of the last block.
+    near(&lookup["time"]["answered"], 870.0);
+    near(&lookup["time"]["divided"], 30.0);
+    let path = |count: u64| {
+        let mut paths = lookup["paths"].as_array().unwrap().iter();
+        &paths.find(|path| path["count"] == count).unwrap()["time"]
+    };
+    near(&path(9_000)["answered"], 10.0 + 50.0);
+    near(&path(9_000)["divided"], 9.0 + 18.0);
+    near(&path(1_000)["answered"], 80.0 + 730.0);
+    near(&path(1_000)["divided"], 1.0 + 2.0);
+    near(&path(1_000)["samples"], 813.0);
+    near(&path(1_000)["certain"], 810.0 / 900.0);
+    let outcomes = lookup["branches"][0]["outcome_time"].as_array().unwrap();
+    let sum = |key: &str| {
+        outcomes
+            .iter()
+            .map(|outcome| outcome[key].as_f64().unwrap())
+            .sum::<f64>()
+    };
+    assert!(
+        (sum("answered") - 870.0).abs() < 1e-6 && (sum("divided") - 30.0).abs() < 1e-6,
+        "{outcomes:?}"
+    );
+    near(&json["time"]["path_samples"], 1000.0);
+    near(&json["time"]["divided_samples"], 30.0);
+}
+
+#[test]
+fn divided_samples_are_named_if_they_are_more_than_a_tenth() {
+    let line = "of its samples are divided among its paths by how often they ran";
+    let all = ReportOptions {
+        all: true,
+        ..ReportOptions::default()
+    };
+    let opened = ("demo/Shop", "lookup", "()V");
+    // 120 of 900 are in blocks of both paths; with 50 answers 70 are divided.
+    for (answers, divided) in [([0, 0, 0], Some("13.3 %")), ([5, 45, 50], None)] {
+        let profile = answered(answers);
+        let report = Report::new(&profile, &ReportOptions::default()).unwrap();
+        let long = Report::new(&profile, &all).unwrap();
+        let one = trodden_report::OneMethod::of(&profile, opened, &[]).unwrap();
+        let texts = [
+            report.text(false),
+            long.text(false),
+            report.html().unwrap(),
+            one.divided.unwrap_or_default(),
+        ];
+        for text in texts {
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            match divided {
+                // Once: the other method has one path.
+                Some(share) => assert_eq!(text.matches(&format!("{share} {line}")).count(), 1, "{text}"),
+                None => assert!(!text.contains(line), "{text}"),
+            }
+        }
+    }
 }

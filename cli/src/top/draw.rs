@@ -259,6 +259,10 @@ fn method(opened: &Opened, width: usize) -> Vec<Line<'static>> {
         );
         lines.push(Line::raw(text).dim());
     }
+    if let Some(divided) = &opened.method.divided {
+        let rows = wrapped(divided, width).into_iter();
+        lines.extend(rows.map(|line| Line::raw(line).dim()));
+    }
     let from_to = |path: &OnePath| {
         let what = if path.prefix { ", cut short" } else { "" };
         format!("{}{what}", path.from_to)

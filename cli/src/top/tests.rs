@@ -284,6 +284,27 @@ fn a_method_is_opened_and_kept_up_to_date() {
     assert!(model.opened.is_none());
 }
 
+/// Both ways of the method go through the place of its samples.
+#[test]
+fn divided_samples_of_the_open_method_are_named() {
+    let line = "of its samples are divided among its paths by how often they ran";
+    let unanswered = dump(1.0, &[("often", [6_000, 2_000], 400)]);
+    let mut answered = Profile::clone(&unanswered);
+    let cpu = answered.cpu.as_mut().unwrap();
+    let time = cpu.total();
+    cpu.paths.add((0, Some(1), Some(1)), time);
+    for (profile, part) in [(unanswered, Some("100.0 %")), (Arc::new(answered), None)] {
+        let mut model = Model::new(4711, "acme.Shop", Vec::new());
+        model.see(Snapshot::new(profile, None));
+        model.press(Key::Open);
+        let shown = screen(&mut model);
+        match part {
+            Some(part) => assert!(shown.contains(&format!("{part} {line}")), "{shown}"),
+            None => assert!(!shown.contains(line), "{shown}"),
+        }
+    }
+}
+
 #[test]
 fn one_that_did_not_run_says_so() {
     let mut model = model();

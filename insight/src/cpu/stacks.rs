@@ -2,7 +2,9 @@
 //!
 //! How the time of a block is divided among paths is said in [`crate::path_time`]. Here it is done for each stack.
 
-use crate::path_time::{Division, Times};
+use trodden_profile::CpuTime;
+
+use crate::path_time::{Division, Part, ROUNDING, Times};
 use crate::view::{MethodView, PathView, View};
 
 /// Paths of a method that are told apart; the others are one.
@@ -17,6 +19,27 @@ pub enum Way {
     Others,
     /// The counts do not tell.
     Unknown,
+}
+
+/// The part of a place's time that a way has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Piece {
+    /// The way.
+    pub way: Way,
+    /// Its part, 0 to 1.
+    pub share: f64,
+    /// As much of the part as was not divided by counts.
+    pub known: f64,
+}
+
+impl Piece {
+    /// The part that is divided by counts.
+    pub fn by_counts(&self) -> f64 {
+        match self.way {
+            Way::Unknown => 0.0,
+            _ => (self.share - self.known).max(0.0),
+        }
+    }
 }
 
 /// How the stacks of a method are split.
@@ -54,23 +77,40 @@ impl<'v, 'p> Split<'v, 'p> {
         }
     }
 
-    /// Which ways the time of a place belongs to, each with its part; a single one is certain, unless it stands for several.
-    pub fn at(&self, bci: Option<u16>) -> Vec<(Way, f64)> {
-        let mut parts: Vec<(Way, f64)> = Vec::new();
-        let mut others = 0.0;
-        for &(path, part) in self.division.at(self.method.map, bci) {
-            match self.ways[path as usize] {
-                Way::Path(number) => parts.push((Way::Path(number), part)),
-                _ => others += part,
+    /// Which ways the time of a place belongs to. Parts add up to one, and are the same on all stacks that go through the
+    /// place.
+    pub fn at(&self, bci: Option<u16>) -> Vec<Piece> {
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut others = Piece {
+            way: Way::Others,
+            share: 0.0,
+            known: 0.0,
+        };
+        let mut placed = 0.0;
+        for &Part { path, share, known } in self.division.at(self.method.map, bci) {
+            placed += share;
+            let way = self.ways[path as usize];
+            if way == Way::Others {
+                others.share += share;
+                others.known += known;
+            } else {
+                pieces.push(Piece { way, share, known });
             }
         }
-        if others > 0.0 {
-            parts.push((Way::Others, others));
+        if others.share > 0.0 {
+            pieces.push(others);
         }
-        if parts.is_empty() {
-            parts.push((Way::Unknown, 1.0));
+        if placed < 1.0 - ROUNDING {
+            pieces.push(Piece {
+                way: Way::Unknown,
+                share: 1.0 - placed,
+                known: 0.0,
+            });
+        } else if let [only] = &mut pieces[..] {
+            // Whichever of them it was.
+            only.known = only.share;
         }
-        parts
+        pieces
     }
 }
 
@@ -84,4 +124,46 @@ pub fn splits<'v, 'p>(view: &'v View<'p>, times: &Times) -> Vec<Option<Split<'v,
         }
     }
     all
+}
+
+/// Samples in methods whose paths were counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Divided {
+    /// All of them.
+    pub samples: u64,
+    /// As many as are divided among paths by their counts.
+    pub by_counts: f64,
+}
+
+impl Divided {
+    /// Adds samples, and the part of them that is divided by counts.
+    pub fn add(&mut self, time: CpuTime, by_counts: f64) {
+        self.samples += time.samples;
+        self.by_counts += time.samples as f64 * by_counts;
+    }
+
+    /// The part that is divided by counts, 0 to 1.
+    pub fn share(self) -> f64 {
+        self.by_counts / self.samples.max(1) as f64
+    }
+}
+
+/// How many samples are divided among paths of the innermost method with a path map on their stacks.
+pub fn divided(splits: &[Option<Split>], times: &Times) -> Divided {
+    let mut sum = Divided::default();
+    // Per depth: the part that is divided, if the paths of such a method were counted.
+    let mut above: Vec<Option<f64>> = Vec::new();
+    for node in times.samples.tree.nodes() {
+        above.truncate(node.depth as usize - 1);
+        let by_counts = match splits.get(node.frame as usize).and_then(Option::as_ref) {
+            Some(split) => Some(split.at(node.bci).iter().map(Piece::by_counts).sum()),
+            None if times.is_mapped(node.frame) => None,
+            None => above.last().copied().flatten(),
+        };
+        if let Some(by_counts) = by_counts {
+            sum.add(node.own, by_counts);
+        }
+        above.push(by_counts);
+    }
+    sum
 }

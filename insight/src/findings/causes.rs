@@ -246,8 +246,8 @@ impl<'v> OfMethod<'v, '_> {
         let part = |block: usize| {
             let parts = division.of_block(block).iter();
             parts
-                .filter(|(path, _)| chosen[*path as usize])
-                .map(|(_, part)| part)
+                .filter(|part| chosen[part.path as usize])
+                .map(|part| part.share)
                 .sum::<f64>()
         };
         Candidate {

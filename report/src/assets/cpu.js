@@ -13,19 +13,20 @@
     }
     const total = Math.max(Number(data.total), 1);
     const seconds = (ns) => (ns < 1e9 ? `${(ns / 1e6).toFixed(0)} ms` : `${(ns / 1e9).toFixed(1)} s`);
-    const [PATH, , UNKNOWN] = [0, 1, 2];
+    const UNKNOWN = 2;
 
-    // What a box stands for: parts of chains. `sure`: no counts were needed to know that it is so much.
+    // What a box stands for: parts of chains. `sure`: as much of the chain as no counts were needed for. Of two methods that
+    // are split on one chain, as much as the parts must have in common.
     const opened = new Set();
     let openAll = false;
     class Group {
       constructor(parent, parts, name, way) {
         Object.assign(this, { parent, parts, name, way });
         this.key = `${parent ? parent.key : ""}/${way === undefined ? name : `#${way}`}`;
-        const sum = (wanted, of) => parts.filter(wanted).reduce((all, part) => all + of(part.chain) * part.factor, 0);
-        this.inclusive = sum(() => true, (chain) => chain.inclusive);
-        this.certain = sum((part) => part.sure, (chain) => chain.inclusive);
-        this.own = sum(() => true, (chain) => chain.own);
+        const sum = (of) => parts.reduce((all, part) => all + of(part.chain) * part.factor, 0);
+        this.inclusive = sum((chain) => chain.inclusive);
+        this.certain = parts.reduce((all, part) => all + part.chain.inclusive * part.sure, 0);
+        this.own = sum((chain) => chain.own);
       }
       get canSplit() {
         return this.way === undefined && this.parts.some((part) => part.chain.place >= 0);
@@ -48,10 +49,8 @@
         return [...groups].map(([key, parts]) => make(parts, key)).sort((a, b) => b.inclusive - a.inclusive || (a.key < b.key ? -1 : 1));
       }
       ways() {
-        const pairs = this.parts.flatMap(({ chain, factor, sure }) => {
-          const of = data.places[chain.place];
-          return of.map(([way, part]) => [way, { chain, factor: factor * part, sure: sure && of.length === 1 && data.ways[way][1] === PATH }]);
-        });
+        const pairs = this.parts.flatMap(({ chain, factor, sure }) =>
+          data.places[chain.place].map(([way, part, known]) => [way, { chain, factor: factor * part, sure: Math.max(sure + known - 1, 0) }]));
         return this.collect(pairs, (parts, way) => new Group(this, parts, this.name, way));
       }
       calls() {
@@ -61,7 +60,7 @@
     }
     class All extends Group {
       calls() {
-        return this.collect(first.map((chain) => [chain.name, { chain, factor: 1, sure: true }]), (parts, name) => new Group(this, parts, name));
+        return this.collect(first.map((chain) => [chain.name, { chain, factor: 1, sure: 1 }]), (parts, name) => new Group(this, parts, name));
       }
     }
     const root = new All(null, [], null);

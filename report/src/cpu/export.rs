@@ -1,14 +1,14 @@
 //! CPU samples as stacks for other tools.
 
 use trodden_insight::cpu::CpuView;
-use trodden_insight::cpu::stacks::{Split, Way, splits};
+use trodden_insight::cpu::stacks::{Split, Way, divided, splits};
 use trodden_insight::names;
 use trodden_insight::path_time::in_parts;
 use trodden_insight::view::View;
 use trodden_profile::CpuFrameKind;
 
 use super::text;
-use crate::exports::paths::{PathFrames, TIME_OF_PATHS, sampled_ns};
+use crate::exports::paths::{PathFrames, sampled_ns, time_of_paths};
 use crate::exports::{Export, Frame, FrameKind, Unit, Value};
 
 /// Deepest stacks; what is below counts for its caller. The agent records no deeper ones.
@@ -42,7 +42,7 @@ pub(super) fn export(cpu: &CpuView, view: &View) -> Option<Export> {
         ..Export::default()
     };
     if is_split {
-        export.notes.push(TIME_OF_PATHS.to_owned())
+        export.notes.push(time_of_paths(divided(&splits, times)))
     } else {
         export.values.push(Value {
             name: "samples",
@@ -68,14 +68,14 @@ pub(super) fn export(cpu: &CpuView, view: &View) -> Option<Export> {
                 let plain = export.node(parent.map(|parent| parent.plain), frame);
                 let split = match (split, parent) {
                     (Some(split), _) => {
-                        let parts = split.at(node.bci).into_iter();
-                        let below = parts.map(|(way, part)| {
-                            let frame = ways[node.frame as usize].frame(way);
-                            (export.node(Some(plain), frame), part)
+                        let pieces = split.at(node.bci).into_iter();
+                        let below = pieces.map(|piece| {
+                            let frame = ways[node.frame as usize].frame(piece.way);
+                            (export.node(Some(plain), frame), piece.share)
                         });
                         below.collect()
                     }
-                    (None, Some(parent)) if !is_mapped(times, node.frame) => {
+                    (None, Some(parent)) if !times.is_mapped(node.frame) => {
                         let below = parent.split.iter();
                         below
                             .map(|&(parent, part)| (export.node(Some(parent), frame), part))
@@ -96,10 +96,6 @@ pub(super) fn export(cpu: &CpuView, view: &View) -> Option<Export> {
         above.push(place);
     }
     Some(export)
-}
-
-fn is_mapped(times: &trodden_insight::path_time::Times, frame: u32) -> bool {
-    times.mapped.get(frame as usize).copied().unwrap_or(false)
 }
 
 /// The methods' frames.

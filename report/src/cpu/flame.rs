@@ -1,11 +1,11 @@
-//! The data of the icicle of CPU time. Stacks are told apart by the block in which a method that can be split was: which paths
+//! The data of the icicle of CPU time. Stacks are told apart by the place in which a method that can be split was: which paths
 //! went there, and with which part, is told once for each such place. The script splits what the reader wants to see.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use serde::Serialize;
-use trodden_insight::cpu::stacks::{Split, Way, splits};
+use trodden_insight::cpu::stacks::{Divided, Piece, Split, Way, divided, splits};
 use trodden_insight::cpu::{CpuView, title};
 use trodden_insight::route::route;
 use trodden_insight::view::View;
@@ -18,8 +18,8 @@ const MOST_CHAINS: usize = 20_000;
 /// Characters of a path's text.
 const LONGEST: usize = 240;
 
-/// A place of a method: its ways, each with its part.
-type Place = Vec<(u32, f64)>;
+/// A place of a method: its ways, each with its part, and as much of it as was not divided by counts.
+type Place = Vec<(u32, f64, f64)>;
 
 /// A chain of calls.
 struct Chain {
@@ -46,6 +46,9 @@ pub(super) struct Data {
     /// Can any method be split?
     #[serde(skip)]
     pub can_split: bool,
+    /// Samples that are divided among paths by their counts.
+    #[serde(skip)]
+    pub divided: Divided,
 }
 
 /// Where a method's samples are, and what its ways are called.
@@ -54,22 +57,25 @@ struct Places {
     ways: Vec<(String, u8)>,
     places: Vec<Place>,
     numbers: HashMap<(u32, Way), u32>,
-    known: HashMap<(u32, Vec<(u32, u64)>), i64>,
+    known: HashMap<(u32, Vec<(u32, [u64; 2])>), i64>,
 }
 
 impl Places {
     /// The number of a place. Places whose ways are alike are one.
     fn of(&mut self, frame: u32, split: &Split, bci: Option<u16>) -> i64 {
         let mut place = Place::new();
-        for (way, part) in split.at(bci) {
+        for Piece { way, share, known } in split.at(bci) {
             let next = self.ways.len() as u32;
             let number = *self.numbers.entry((frame, way)).or_insert(next);
             if number == next {
                 self.ways.push(name(split, way));
             }
-            place.push((number, part));
+            place.push((number, share, known));
         }
-        let key = place.iter().map(|&(way, part)| (way, part.to_bits())).collect();
+        let key = place
+            .iter()
+            .map(|&(way, share, known)| (way, [share, known].map(f64::to_bits)))
+            .collect();
         let next = self.places.len() as i64;
         let number = *self.known.entry((frame, key)).or_insert(next);
         if number == next {
@@ -156,6 +162,7 @@ pub(super) fn data(cpu: &CpuView, view: &View) -> Option<Data> {
         total: Exact(cpu.total.ns),
         names: cpu.about.frames.iter().map(title).collect(),
         can_split: !places.ways.is_empty(),
+        divided: divided(&splits, times),
         ways: places.ways,
         places: places.places,
         chains: rows,

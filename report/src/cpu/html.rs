@@ -60,9 +60,11 @@ fn picture(data: &Data) -> Markup {
                 span.keys { " A click, or Enter, enlarges a box; arrows go from box to box." } }
             @if data.can_split {
                 p.note { span.keys { "▸, or the key P, splits a method by the paths that led to its calls; what is below a path was called on it." }
-                    span.call.way.sample style="--sure:100%" {} "certain: no other counted path goes there"
+                    span.call.way.sample style="--sure:100%" {} "certain: the path was seen, or no other counted path goes there"
                     span.call.way.sample {} "divided among paths by how often they ran"
                     span.call.way.unknown.sample {} "not known" }
+                p.note { (percent(data.divided.share())) " of the samples in methods with counted paths are divided ("
+                    (thousands(data.divided.by_counts.round() as u64)) " of " (thousands(data.divided.samples)) "); of the others the path is known." }
             }
             div.icicle-box { div.icicle #time-icicle role="tree" aria-labelledby="time-title" {} }
             p.note.icicle-told #time-told aria-live="polite" {}

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use trodden_insight::cpu::CpuView;
+use trodden_insight::cpu::stacks::Divided;
 use trodden_profile::{CpuFrameKind, CpuTime};
 
 #[derive(Serialize)]
@@ -13,6 +14,10 @@ pub(super) struct Document {
     process_seconds: Option<f64>,
     unsampled_seconds: Option<f64>,
     missed_seconds: Option<f64>,
+    /// Samples in methods with counted paths.
+    path_samples: u64,
+    /// As many of these as are divided among paths by their counts.
+    divided_samples: f64,
     /// What samples found inside of probes.
     probe_seconds: Option<f64>,
     lost: Time,
@@ -65,7 +70,7 @@ fn time(time: CpuTime) -> Time {
     }
 }
 
-pub(super) fn document(cpu: &CpuView, top: usize) -> Document {
+pub(super) fn document(cpu: &CpuView, divided: Divided, top: usize) -> Document {
     let about = cpu.about;
     let share = |time: CpuTime| Share {
         samples: time.samples,
@@ -98,6 +103,8 @@ pub(super) fn document(cpu: &CpuView, top: usize) -> Document {
         process_seconds: about.process_ns.map(seconds),
         unsampled_seconds: cpu.unsampled_ns().map(seconds),
         missed_seconds: cpu.missed_ns().map(seconds),
+        path_samples: divided.samples,
+        divided_samples: divided.by_counts,
         probe_seconds: cpu.probes.map(|probes| probes.as_secs_f64()),
         lost: time(about.lost),
         cut: time(about.cut),

@@ -2,6 +2,7 @@
 
 use maud::Markup;
 use trodden_insight::cpu::CpuView;
+use trodden_insight::cpu::stacks::{divided, splits};
 use trodden_insight::view::View;
 
 use super::{export, html, json, text};
@@ -54,7 +55,8 @@ impl ReportSection for Kind {
     }
 
     fn json<'v>(&self, view: &'v View<'v>, extent: &Extent) -> Option<Json<'v>> {
-        let cpu = CpuView::of(view)?;
-        Some(Box::new(json::document(&cpu, extent.top)))
+        let (cpu, times) = (CpuView::of(view)?, view.times.as_ref()?);
+        let divided = divided(&splits(view, times), times);
+        Some(Box::new(json::document(&cpu, divided, extent.top)))
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
+use trodden_insight::cpu::stacks::Divided;
 use trodden_insight::names;
 use trodden_insight::names::dotted;
-use trodden_insight::path_time::in_parts;
+use trodden_insight::path_time::{ROUNDING, in_parts};
 use trodden_insight::route::route;
 use trodden_insight::view::{MethodView, PathView, View};
 use trodden_profile::CountBasis;
@@ -15,10 +16,23 @@ use crate::words::{self, cut};
 
 /// Characters of a path's text; its number comes before it.
 const LONGEST: usize = 240;
-/// Times of a path.
-pub(crate) const TIME_OF_PATHS: &str = "CPU time of a path is its own and that of what it calls whose paths are not counted. \
-    Where several paths go through the same code its time is divided by how often each ran; [path not known] is time in code \
-    of which the counts do not tell who ran it.";
+/// The meaning of a path's time, and how many samples were divided by counts.
+pub(crate) fn time_of_paths(divided: Divided) -> String {
+    let number = match divided.by_counts.round() as u64 {
+        0 => "no sample here".to_owned(),
+        by_counts => format!(
+            "{} of {} samples here ({})",
+            words::thousands(by_counts),
+            words::thousands(divided.samples),
+            words::percent(divided.share())
+        ),
+    };
+    format!(
+        "CPU time of a path is its own and that of what it calls whose paths are not counted. Where several paths go through the \
+         same code, a sample belongs to the one that was seen to end next; where none was seen, its time is divided by how often \
+         each ran: {number}. [path not known] is time in code of which neither tells who ran it."
+    )
+}
 
 /// Content of stacks of paths.
 pub(crate) struct Shape {
@@ -43,7 +57,6 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
             unit: Unit::Nanoseconds,
             sampled_ns: sampled_ns(view),
         });
-        export.notes.push(TIME_OF_PATHS.to_owned());
     }
     let [executions, executed] = match view.basis {
         CountBasis::Exact => ["executions", "instructions"],
@@ -81,6 +94,7 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
     let more = view.methods.len().saturating_sub(top);
     let names = PathFrames::of(view);
     let mut timed = 0;
+    let mut divided = Divided::default();
     // Counts of earlier runs are none of this one's.
     let counted_now = view
         .methods
@@ -118,20 +132,30 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
         let division = method.division();
         for (&bci, time) in &times.near_places[frame] {
             timed += time.ns;
-            let parts = division.at(method.map, bci);
-            for (path, ns) in in_parts(time.ns, parts) {
-                export.add(nodes[path as usize], [ns, 0, 0]);
-            }
-            if parts.is_empty() {
+            let pieces = division.at(method.map, bci);
+            let mut parts: Vec<(u32, f64)> = pieces
+                .iter()
+                .map(|part| (nodes[part.path as usize], part.share))
+                .collect();
+            let placed: f64 = parts.iter().map(|part| part.1).sum();
+            if placed < 1.0 - ROUNDING {
                 let node = if with_paths && at < top {
                     let frame = export.frame(names.unknown(method));
                     export.node(Some(parent), frame)
                 } else {
                     parent
                 };
-                export.add(node, [time.ns, 0, 0]);
+                parts.push((node, 1.0 - placed));
             }
+            for (node, ns) in in_parts(time.ns, &parts) {
+                export.add(node, [ns, 0, 0]);
+            }
+            let by_counts = pieces.iter().map(|part| part.share - part.known).sum();
+            divided.add(*time, by_counts);
         }
+    }
+    if times.is_some() {
+        export.notes.push(time_of_paths(divided));
     }
     // Where only some methods were asked for, the others' time is no one's here.
     if let Some(times) = times.filter(|times| options.method.is_none() && times.total.ns > timed) {

@@ -24,6 +24,8 @@ pub(crate) struct Path {
 #[derive(Serialize)]
 struct PathTime {
     samples: f64,
+    answered: u64,
+    divided: f64,
     seconds: f64,
     share: f64,
     interval: [f64; 2],
@@ -64,6 +66,8 @@ pub(crate) fn path(view: &PathView, map: &MethodMap, graph: Key, decisions: &Dec
         share: view.share,
         time: view.time.map(|time| PathTime {
             samples: time.samples,
+            answered: time.answered,
+            divided: time.by_counts,
             seconds: time.ns / 1e9,
             share: time.share,
             interval: time.interval,

@@ -93,3 +93,26 @@ pub fn shop([hits, misses]: [u64; 2], blocks: [u64; 4], read: u64, spun: u64) ->
         ..Profile::default()
     }
 }
+
+/// A shop with samples of `lookup` that waited for their path, by place: hits, misses, and those that have seen neither.
+pub fn with_answers(mut shop: Profile, places: &[(u16, [u64; 3])]) -> Profile {
+    let counts = &shop.classes[0].counts[1].paths;
+    let [hit, miss] = [[0, 1, 3], [0, 2, 3]].map(|blocks| {
+        let map = &shop.classes[0].map.methods[1];
+        let is_it = |number: &&u64| {
+            let path = map.dag.regenerate(&map.graph, **number).unwrap();
+            let found = path.blocks(&map.graph);
+            found.iter().map(|block| block.index()).eq(blocks)
+        };
+        counts.keys().find(is_it).copied()
+    });
+    let cpu = shop.cpu.as_mut().unwrap();
+    for &(bci, samples) in places {
+        for (path, samples) in [hit, miss, None].into_iter().zip(samples) {
+            if samples > 0 {
+                cpu.paths.add((0, Some(bci), path), time(samples));
+            }
+        }
+    }
+    shop
+}

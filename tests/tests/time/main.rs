@@ -3,3 +3,4 @@
 mod cpu;
 mod faults;
 mod paths;
+mod stacks;

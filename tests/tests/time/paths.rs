@@ -2,6 +2,8 @@
 //! each way reads the thread's CPU clock. On both JDKs.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -10,6 +12,8 @@ use trodden_tests::profile::{SUSPICIOUS, agent_flag};
 use trodden_tests::{Result, artefacts, build, pages, process};
 
 const LIMIT: Duration = Duration::from_secs(300);
+/// The profile in a folder of [`profiled`].
+pub const FILE: &str = "out.trodden";
 /// One call in ten is slow; `Work` is not instrumented. `handle`'s own clock readings are in both.
 const PROGRAM: &str = "import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -122,13 +126,32 @@ fn recorded(jdk: &Jdk, probe: &str, arguments: &[&str]) -> Result<(f64, Value)> 
 
 /// As above, with flags of the JVM.
 fn recorded_with(jdk: &Jdk, flags: &[&str], probe: &str, arguments: &[&str]) -> Result<(f64, Value)> {
+    let (spent, folder) = profiled(jdk, flags, probe, arguments)?;
+    let report = report(&folder.path().join(FILE), &["--format", "json"])?;
+    Ok((spent, serde_json::from_str(&report)?))
+}
+
+/// The output of `trodden report` for a profile.
+pub fn report(file: &Path, options: &[&str]) -> Result<String> {
+    let mut report = Command::new(&artefacts::artefacts()?.cli);
+    report.arg("report").arg(file).args(options);
+    Ok(process::run(&mut report, LIMIT)?.success()?.stdout)
+}
+
+/// Runs the program: the share of time that it found itself, and a folder with the profile, [`FILE`].
+pub fn profiled(
+    jdk: &Jdk,
+    flags: &[&str],
+    probe: &str,
+    arguments: &[&str],
+) -> Result<(f64, tempfile::TempDir)> {
     let classes = build::cached("served", &[], &[PROGRAM, &jdk.feature.to_string()], |out| {
         let source = out.join("Served.java");
         fs::write(&source, PROGRAM)?;
         build::javac(jdk, ".", &[source], out)
     })?;
     let folder = tempfile::tempdir()?;
-    let file = folder.path().join("out.trodden");
+    let file = folder.path().join(FILE);
     let mut java = jdk.command("java");
     // Under this collector compiled loops can be stopped between their iterations.
     java.args(flags)
@@ -143,13 +166,10 @@ fn recorded_with(jdk: &Jdk, flags: &[&str], probe: &str, arguments: &[&str]) -> 
     let Some(Ok(spent)) = share else {
         return Err(format!("no share: {outcome:#?}").into());
     };
-    let mut report = std::process::Command::new(&artefacts::artefacts()?.cli);
-    report.arg("report").arg(&file).args(["--format", "json"]);
-    let report = process::run(&mut report, LIMIT)?.success()?;
-    Ok((spent, serde_json::from_str(&report.stdout)?))
+    Ok((spent, folder))
 }
 
-fn method<'j>(json: &'j Value, name: &str) -> Result<&'j Value> {
+pub fn method<'j>(json: &'j Value, name: &str) -> Result<&'j Value> {
     let methods = json["methods"].as_array().ok_or("no methods")?;
     let found = methods.iter().find(|method| method["name"] == name);
     Ok(found.ok_or_else(|| format!("no method '{name}'"))?)
