@@ -188,7 +188,7 @@ fn the_time_of_an_outcome_is_known_where_that_of_its_paths_is_not() {
     );
 }
 
-/// A hundred samples of the first block: so many waited and saw a hit, a miss, and neither.
+/// A hundred samples of the first block, and numbers of those that waited and saw a hit, a miss, and neither.
 fn answered(answers: [u64; 3]) -> Profile {
     with_answers(profile(), &[(1, answers)])
 }

@@ -284,7 +284,7 @@ fn a_method_is_opened_and_kept_up_to_date() {
     assert!(model.opened.is_none());
 }
 
-/// Both ways of the method go through the place of its samples.
+/// The place of the samples is on each of the paths.
 #[test]
 fn divided_samples_of_the_open_method_are_named() {
     let line = "of its samples are divided among its paths by how often they ran";

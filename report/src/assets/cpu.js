@@ -15,7 +15,7 @@
     const seconds = (ns) => (ns < 1e9 ? `${(ns / 1e6).toFixed(0)} ms` : `${(ns / 1e9).toFixed(1)} s`);
     const UNKNOWN = 2;
 
-    // What a box stands for: parts of chains. `sure`: as much of the chain as no counts were needed for. Of two methods that
+    // A box represents parts of chains. `sure`: as much of the chain as no counts were needed for. Of two methods that
     // are split on one chain, as much as the parts must have in common.
     const opened = new Set();
     let openAll = false;

@@ -20,6 +20,8 @@ const LONGEST: usize = 240;
 
 /// A place of a method: its ways, each with its part, and as much of it as was not divided by counts.
 type Place = Vec<(u32, f64, f64)>;
+/// A place whose parts can be looked up: their bits.
+type PlaceKey = Vec<(u32, [u64; 2])>;
 
 /// A chain of calls.
 struct Chain {
@@ -57,7 +59,7 @@ struct Places {
     ways: Vec<(String, u8)>,
     places: Vec<Place>,
     numbers: HashMap<(u32, Way), u32>,
-    known: HashMap<(u32, Vec<(u32, [u64; 2])>), i64>,
+    known: HashMap<(u32, PlaceKey), i64>,
 }
 
 impl Places {

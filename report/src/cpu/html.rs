@@ -64,7 +64,7 @@ fn picture(data: &Data) -> Markup {
                     span.call.way.sample {} "divided among paths by how often they ran"
                     span.call.way.unknown.sample {} "not known" }
                 p.note { (percent(data.divided.share())) " of the samples in methods with counted paths are divided ("
-                    (thousands(data.divided.by_counts.round() as u64)) " of " (thousands(data.divided.samples)) "); of the others the path is known." }
+                    (thousands(data.divided.by_counts.round() as u64)) " of " (thousands(data.divided.samples)) ")." }
             }
             div.icicle-box { div.icicle #time-icicle role="tree" aria-labelledby="time-title" {} }
             p.note.icicle-told #time-told aria-live="polite" {}
