@@ -89,7 +89,11 @@ impl Place {
     }
 }
 
-fn agent(options: &str) -> Result<String> {
+/// The JVM's flag for the agent.
+///
+/// # Errors
+/// If the agent is not built.
+pub fn agent(options: &str) -> Result<String> {
     let agent = artefacts::artefacts()?.agent.display();
     Ok(format!("-agentpath:{agent}=start,{options}"))
 }

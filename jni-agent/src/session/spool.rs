@@ -12,7 +12,7 @@ use trodden_profile::facts::{self, Facts};
 use trodden_profile::options::ProfileOptions;
 use trodden_profile::output::{self, ForeignLink, NewFile, OutputError, check_links};
 use trodden_profile::spool::{
-    HMAC_END, Key, KeyError, SpoolError, WindowName, bytes_in, class_path_hash, clear, identity,
+    HMAC_END, Key, KeyError, SpoolError, WindowName, build_name, bytes_in, clear, identity,
 };
 use trodden_profile::{MergeError, Profile, SubtractError, WriteError, subtract};
 
@@ -166,7 +166,7 @@ impl Spooler {
         about.set(facts::JVM_ID, jvm_id.clone());
         let build = match &fleet.build {
             Some(build) => Build::Known(build.clone()),
-            None => Build::ask(property("java.class.path")),
+            None => Build::ask(property("java.class.path"), property("sun.java.command")),
         };
         clear(&folder);
         Ok(Some(Spooler {
@@ -292,9 +292,9 @@ impl Spooler {
 }
 
 impl Build {
-    fn ask(class_path: String) -> Build {
+    fn ask(class_path: String, command: String) -> Build {
         let ask = std::thread::Builder::new().name("Trodden build".to_owned());
-        let asked = ask.spawn(move || class_path_hash(&class_path));
+        let asked = ask.spawn(move || build_name(&class_path, &command));
         Build::Asked(asked.ok())
     }
 

@@ -18,7 +18,7 @@ pub struct FleetChoices {
     pub limit: u64,
     /// What is running; the main class or jar by default.
     pub service: Option<String>,
-    /// Which build of it; by default a hash of the class path.
+    /// Which build of it; by default the commit in the jar, or a hash of the class path.
     pub build: Option<String>,
     /// Where; the host's name by default.
     pub host: Option<String>,

@@ -14,8 +14,9 @@ mod hmac;
 pub mod identity;
 mod name;
 mod verify;
+mod zip;
 
-pub use build::class_path_hash;
+pub use build::{build_name, class_path_hash};
 pub use files::{SpoolError, Spooled, bytes_in, clear, list, with_hmac};
 pub use hmac::{HMAC_END, Key, KeyError, MIN_KEY};
 pub use name::WindowName;

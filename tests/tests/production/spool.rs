@@ -10,8 +10,8 @@ use trodden_profile::spool::{Key, Window, list};
 use trodden_profile::{Profile, facts};
 use trodden_tests::jdk::Jdk;
 use trodden_tests::process;
-use trodden_tests::spool::{LIMIT, Place, Running, assert_in_a_row, command, sum};
-use trodden_tests::{Result, artefacts, pages};
+use trodden_tests::spool::{LIMIT, Place, Running, agent, assert_in_a_row, command, sum};
+use trodden_tests::{Result, artefacts, build, pages};
 
 /// Runs the program without windows, and with them: they have to add up to the same. Returns the sum.
 fn add_up(jdk: &Jdk, options: &str, end: &str) -> Result<Profile> {
@@ -92,6 +92,48 @@ fn windows_add_up_to_the_profile_of_the_whole_run() -> Result<()> {
             assert_eq!(facts.get(facts::HOST), Some(host_name()));
             assert_eq!(facts.text("labels"), None);
         }
+    }
+    Ok(())
+}
+
+/// The commit that a build tool writes into a jar, packed by the JDK's own tool; by `-jar`, and on a
+/// class path with a library that says another one.
+#[test]
+fn the_build_is_the_commit_in_the_jar_with_the_main_class() -> Result<()> {
+    const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+    let jdk = Jdk::oldest()?;
+    let place = Place::new()?;
+    let source = place.path("App.java");
+    let body = "static int twice(int n) { return n < 1 ? 0 : 2 * n; }";
+    let main = "public static void main(String[] a) { System.out.println(twice(a.length)); }";
+    fs::write(&source, format!("public class App {{ {body} {main} }}"))?;
+    build::javac(&jdk, ".", &[source], &place.path("classes"))?;
+    fs::write(place.path("manifest"), format!("Git-Commit: {COMMIT}\n"))?;
+    fs::write(place.path("other"), "Git-Commit: fedcba9876543210\n")?;
+    fs::create_dir(place.path("empty"))?;
+    for (jar, manifest, folder) in [
+        ("app.jar", "manifest", "classes"),
+        ("library.jar", "other", "empty"),
+    ] {
+        let mut pack = jdk.command("jar");
+        pack.current_dir(place.folder.path());
+        pack.args(["--create", "--file", jar, "--manifest", manifest]);
+        if folder == "classes" {
+            pack.args(["--main-class", "App"]);
+        }
+        pack.args(["-C", folder, "."]);
+        process::run(&mut pack, LIMIT)?.success()?;
+    }
+    let flag = agent(&place.options_for("App#twice", ""))?;
+    for arguments in [&["-jar", "app.jar"][..], &["-cp", "library.jar:app.jar", "App"]] {
+        let mut java = jdk.command("java");
+        java.current_dir(place.folder.path());
+        process::run(java.arg(&flag).args(arguments), LIMIT)?.success()?;
+    }
+    let windows = place.windows(None)?;
+    assert!(windows.len() >= 2, "{}", place.log());
+    for window in windows {
+        assert_eq!(window.profile.run.facts.text("build").as_deref(), Some(COMMIT));
     }
     Ok(())
 }

@@ -55,7 +55,7 @@ pub const ENTRIES: &[OptionEntry] = &[
     OptionEntry {
         name: "build",
         value: "NAME",
-        default: "a hash of the class path",
+        default: "the commit in the jar, or a hash of the class path",
         example: "v2",
         help: "Which build of it",
         uses: &[Use::SPOOL],
