@@ -6,16 +6,15 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use trodden_insight::diff::{Diff, DiffOptions, Reason};
+use trodden_insight::source::Sources;
 use trodden_profile::Profile;
-use trodden_report::diff::{DiffFormats, DiffSources};
+use trodden_report::diff as formats;
 
-use crate::error::CliError;
+use crate::error::{BROKEN, CliError};
 use crate::output;
 use crate::report::percent;
 use crate::sources;
 
-/// Exit code when `--fail-on` was exceeded.
-const BROKEN: u8 = 3;
 /// Profiles with less in common are not compared without `--force`.
 const LIKE: f64 = 0.05;
 
@@ -89,10 +88,7 @@ const ENDINGS: [(&str, DiffFormat); 6] = [
 
 /// Runs `trodden diff`.
 pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
-    let format = match (args.format, &args.output) {
-        (None, Some(file)) => output::by_ending(&file.to_string_lossy(), &ENDINGS)?,
-        _ => args.format,
-    };
+    let format = output::format(args.format, args.output.as_deref(), &ENDINGS)?;
     let sources = sources::places(&args.sources)?;
     let (before, after) = sides_of(args)?;
     let (before, after) = rayon::join(|| load(&before), || load(&after));
@@ -110,12 +106,16 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
             diff.likeness * 100.0
         )));
     }
-    let sources = DiffSources::new(&sources);
+    let sources = Sources::new(&sources);
     let text = match format.unwrap_or(DiffFormat::Text) {
-        DiffFormat::Text => diff.text(&sources, args.output.is_none() && output::colour(&io::stdout())),
-        DiffFormat::Json => diff.json().map_err(CliError::failed)?,
-        DiffFormat::Markdown => diff.markdown(&sources),
-        DiffFormat::Html => diff.html(&sources),
+        DiffFormat::Text => formats::text(
+            &diff,
+            &sources,
+            args.output.is_none() && output::colour(&io::stdout()),
+        ),
+        DiffFormat::Json => formats::json(&diff).map_err(CliError::failed)?,
+        DiffFormat::Markdown => formats::markdown(&diff, &sources),
+        DiffFormat::Html => formats::html(&diff, &sources),
     };
     output::write(args.output.as_deref(), text.as_bytes())?;
     let mut code = ExitCode::SUCCESS;

@@ -200,13 +200,8 @@ fn check_process(findings: &mut Findings, pid: u32) {
         Ok(target) => target,
         Err(error) => return findings.add(Mark::Bad, error.to_string()),
     };
-    let release = target.release().unwrap_or_default();
-    let version = release
-        .lines()
-        .find_map(|line| line.strip_prefix("JAVA_VERSION="))
-        .unwrap_or("")
-        .trim_matches('"');
-    let feature = feature_version(version);
+    let version = target.java_version().unwrap_or_default();
+    let feature = feature_version(&version);
     match feature {
         Some(17..) => findings.add(Mark::Good, format!("process {pid}: HotSpot, Java {version}")),
         Some(_) => findings.add(

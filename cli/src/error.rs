@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+/// Exit code when a limit is exceeded or a rule is broken.
+pub const BROKEN: u8 = 3;
+
 /// Why a subcommand did not do its work.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {

@@ -63,6 +63,18 @@ pub fn by_ending<T: Copy>(file: &str, endings: &[(&str, T)]) -> Result<Option<T>
     )))
 }
 
+/// The format that was given or, without one, that of the ending of the file's name.
+pub fn format<T: Copy>(
+    given: Option<T>,
+    file: Option<&Path>,
+    endings: &[(&str, T)],
+) -> Result<Option<T>, CliError> {
+    match (given, file) {
+        (None, Some(file)) => by_ending(&file.to_string_lossy(), endings),
+        _ => Ok(given),
+    }
+}
+
 /// Writes a file; see [`write_files`].
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     let _limit = FileSizeLimit::respect();

@@ -6,7 +6,7 @@ use clap::Args;
 use trodden_profile::printable_lines;
 
 use crate::attach::jvms;
-use crate::attach::target::{Target, user_name};
+use crate::attach::target::user_name;
 use crate::error::CliError;
 use crate::output;
 
@@ -32,7 +32,7 @@ pub fn ps(_: &PsArgs) -> Result<(), CliError> {
             "{:>8}  {:>8}  {:<10}  {:<8}  {}",
             target.pid,
             user_name(target.uid).unwrap_or_else(|| target.uid.to_string()),
-            version(target).unwrap_or_else(|| "?".to_owned()),
+            target.java_version().unwrap_or_else(|| "?".to_owned()),
             if target.agent.is_some() { "loaded" } else { "-" },
             if jvm.main.is_empty() { "?" } else { &jvm.main }
         );
@@ -49,13 +49,4 @@ pub fn ps(_: &PsArgs) -> Result<(), CliError> {
         output::complain(&format!("{number} {what} not listed; root sees all"));
     }
     Ok(())
-}
-
-/// `JAVA_VERSION="17.0.9"` in the JDK's `release`.
-fn version(target: &Target) -> Option<String> {
-    let release = target.release()?;
-    let line = release
-        .lines()
-        .find_map(|line| line.strip_prefix("JAVA_VERSION="))?;
-    Some(line.trim_matches('"').to_owned())
 }

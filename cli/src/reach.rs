@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use trodden_insight::reach::{has_tests, tests_for as tests_of_line, tests_of_change};
+use trodden_insight::reach::{tests_for as tests_of_line, tests_of_change};
 use trodden_profile::{Profile, printable};
 
 use crate::coverage::profiles;
@@ -42,7 +42,7 @@ pub fn tests(args: &TestsArgs) -> Result<(), CliError> {
         fs::read_to_string(&args.changed).map_err(|e| CliError::file(&args.changed, e))?
     };
     let profile = load_merged(&profiles(&args.files)?)?;
-    if !has_tests(&profile) {
+    if profile.by_test.is_empty() {
         return Err(CliError::file(&args.files[0], NO_TESTS));
     }
     let selection = tests_of_change(&profile, &diff).map_err(|e| CliError::file(&args.changed, e))?;
@@ -69,7 +69,7 @@ pub fn tests_for(file: &Path, profile: &Profile, place: &str, target: Option<&Pa
         let what = format!("error: --tests-for wants FILE:LINE, such as Order.java:12, not '{place}'");
         return Err(CliError::Usage(what));
     };
-    if !has_tests(profile) {
+    if profile.by_test.is_empty() {
         return Err(CliError::file(file, NO_TESTS));
     }
     let found = tests_of_line(profile, source, line);

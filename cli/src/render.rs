@@ -1,14 +1,12 @@
 //! From a profile to bytes in a format: where the command line meets `trodden-report`.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::ValueEnum;
-use trodden_insight::contexts::ContextsOptions;
-use trodden_insight::kpaths::KPathsOptions;
 use trodden_profile::Profile;
 use trodden_profile::options::FileFormat;
-use trodden_report::{Report, ReportError, ReportOptions, StackKind, Weight};
+use trodden_report::{Report, ReportError, ReportOptions};
 
 use crate::coverage::CoverageFormat;
 use crate::error::CliError;
@@ -82,56 +80,18 @@ impl Format {
     }
 }
 
-/// Options for a report.
-#[derive(Clone, Debug, Default)]
-pub struct RenderOptions {
-    /// Methods and paths shown at most; the report's own default if `None`.
-    pub top: Option<usize>,
-    /// Pattern of methods, `Class#method` or a class pattern.
-    pub method: Option<String>,
-    /// Directories with Java sources.
-    pub sources: Vec<PathBuf>,
-    /// Text: everything about each method; stacks: the rare ones, too.
-    pub all: bool,
-    /// The frames of stacks.
-    pub stacks: Option<StackKind>,
-    /// Which number of stacks comes first.
-    pub weight: Option<Weight>,
-    /// Text: columns of the terminal.
-    pub width: usize,
-    /// Show decisions as what the bytecode did.
-    pub bytecode: bool,
-    /// Colour in text.
-    pub colour: bool,
-    /// How to show k-iteration path forests.
-    pub kpaths: KPathsOptions,
-    /// How to show calling contexts.
-    pub contexts: ContextsOptions,
-}
-
-impl RenderOptions {
-    /// Options for the report that is shown at once, on the terminal, if standard output is one.
-    pub fn for_terminal(sources: Vec<PathBuf>) -> Self {
-        RenderOptions {
-            sources,
-            width: output::width(),
-            colour: output::colour(&io::stdout()),
-            ..RenderOptions::default()
-        }
-    }
-}
-
 /// Writes a rendering to a file, or to standard output if there is none.
 pub fn write(
     profile: &Profile,
     format: Format,
-    options: &RenderOptions,
+    options: &ReportOptions,
     path: Option<&Path>,
 ) -> Result<(), CliError> {
     if format != Format::Json {
-        return output::write(path, &render(profile, format, options)?);
+        let colour = path.is_none() && output::colour(&io::stdout());
+        return output::write(path, &render(profile, format, options, colour)?);
     }
-    let report = report(profile, options)?;
+    let report = Report::new(profile, options).map_err(CliError::failed)?;
     output::write_with(path, |out| {
         report.write_json(out).map_err(|e| match e {
             ReportError::Write(e) => e,
@@ -140,33 +100,29 @@ pub fn write(
     })
 }
 
-fn report<'p>(profile: &'p Profile, options: &RenderOptions) -> Result<Report<'p>, CliError> {
-    let report_options = ReportOptions {
-        method: options.method.clone(),
-        top: options.top.unwrap_or(0),
-        sources: options.sources.clone(),
-        bytecode: options.bytecode,
-        all: options.all,
-        stacks: options.stacks,
-        weight: options.weight,
-        width: options.width,
-        kpaths: options.kpaths,
-        contexts: options.contexts,
-        ..ReportOptions::default()
-    };
-    Report::new(profile, &report_options).map_err(CliError::failed)
+/// Shows a report as text, at once: on the terminal, if standard output is one.
+pub fn show(profile: &Profile, options: ReportOptions) -> Result<(), CliError> {
+    let width = output::width();
+    let options = ReportOptions { width, ..options };
+    let text = render(profile, Format::Text, &options, output::colour(&io::stdout()))?;
+    output::write(None, &text)
 }
 
-/// Renders.
-pub fn render(profile: &Profile, format: Format, options: &RenderOptions) -> Result<Vec<u8>, CliError> {
-    let report = report(profile, options)?;
+/// Renders; `colour` is for text.
+pub fn render(
+    profile: &Profile,
+    format: Format,
+    options: &ReportOptions,
+    colour: bool,
+) -> Result<Vec<u8>, CliError> {
+    let report = Report::new(profile, options).map_err(CliError::failed)?;
     let text = match format {
         Format::Json => report.json(),
         Format::Html => report.html(),
         Format::Dot => report.dot(),
         Format::Svg => report.svg(),
         Format::Text | Format::Coverage | Format::CoverageJson | Format::Lcov | Format::Jacoco => {
-            Ok(report.text(options.colour))
+            Ok(report.text(colour))
         }
         Format::Collapsed => report.collapsed(),
         Format::Speedscope => report.speedscope(),

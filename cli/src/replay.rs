@@ -10,11 +10,12 @@ use trodden_analyses::stream::{Pipeline, Replayed, replay as run_replay};
 use trodden_profile::options::{self, FileFormat, check_place, option_named};
 use trodden_profile::trace::TraceReader;
 use trodden_profile::{Profile, facts};
+use trodden_report::ReportOptions;
 
 use crate::error::CliError;
 use crate::output;
 use crate::profile_args::ProfileArgs;
-use crate::render::{self, Format, RenderOptions};
+use crate::render::{self, Format};
 
 /// Makes a profile of a recorded event stream (.trace).
 #[derive(Args)]
@@ -109,7 +110,7 @@ fn taken() -> String {
 fn save(profile: &Profile, args: &ReplayArgs, format: Option<Format>) -> Result<(), CliError> {
     match format {
         None => profile.save(&args.output).map_err(CliError::failed),
-        Some(format) => render::write(profile, format, &RenderOptions::default(), Some(&args.output)),
+        Some(format) => render::write(profile, format, &ReportOptions::default(), Some(&args.output)),
     }
 }
 

@@ -8,12 +8,12 @@ use trodden_insight::contexts::ContextsOptions;
 use trodden_insight::kpaths::KPathsOptions;
 use trodden_profile::Profile;
 use trodden_profile::options::{FileFormat, Share, SubpathThreshold};
-use trodden_report::{StackKind, Weight};
+use trodden_report::{ReportOptions, StackKind, Weight};
 
 use crate::coverage::{self, CoverageArgs};
 use crate::error::CliError;
 use crate::output;
-use crate::render::{self, Format, RenderOptions};
+use crate::render::{self, Format};
 use crate::sources;
 
 /// Shows a profile: hot methods, their hot paths, their branches.
@@ -151,11 +151,11 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
     };
     let mut profile = Profile::load(&args.file).map_err(CliError::failed)?;
     profile.keep_subpaths(args.threshold.unwrap_or_default());
-    let colour = args.output.is_none() && output::colour(&io::stdout());
     if let Some(format) = format.coverage() {
         let (method, sources) = (args.method.as_deref(), &sources);
         let coverage = args.coverage.coverage(&args.file, &profile, method, sources)?;
         let top = (args.top, false);
+        let colour = args.output.is_none() && output::colour(&io::stdout());
         return coverage::write(&coverage, format, top, args.output.as_deref(), colour);
     }
     if args.coverage.any() {
@@ -165,8 +165,8 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
     if format != Format::Json {
         profile = profile.into_printable();
     }
-    let options = RenderOptions {
-        top: args.top.map(|top| top as usize),
+    let options = ReportOptions {
+        top: args.top.unwrap_or(0) as usize,
         method: args.method.clone(),
         sources,
         bytecode: args.bytecode,
@@ -174,7 +174,6 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
         stacks: args.stacks.map(StackKind::from),
         weight: args.weight.map(Weight::from),
         width: output::width(),
-        colour,
         kpaths: KPathsOptions {
             min_parent: args.min_parent,
             min_root: args.min_root,
@@ -184,6 +183,7 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
             phi: args.phi.map(Share::get),
             call_sites: args.call_sites,
         },
+        ..ReportOptions::default()
     };
     render::write(&profile, format, &options, args.output.as_deref())
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use trodden_profile::{KPaths, PathForest};
 
+use crate::findings::ratio;
 use crate::view::{MethodView, NoPath, PathView};
 
 /// What to show of k-iteration path forests.
@@ -143,14 +144,6 @@ impl Trees {
     }
 }
 
-/// A share; 0 of nothing.
-pub fn share(part: u64, whole: u64) -> f64 {
-    match whole {
-        0 => 0.0,
-        whole => part as f64 / whole as f64,
-    }
-}
-
 impl Tree {
     fn new(forest: &PathForest, k: u32, root: usize, limits: &Limits) -> Self {
         let mut tree = Tree { nodes: Vec::new() };
@@ -166,7 +159,7 @@ impl Tree {
             let all_children = children.len();
             let whole = all[root].count;
             children.retain(|(_, c)| {
-                share(c.count, node.count) >= limits.min_parent && share(c.count, whole) >= limits.min_root
+                ratio(c.count, node.count) >= limits.min_parent && ratio(c.count, whole) >= limits.min_root
             });
             let kept: u64 = children.iter().fold(0, |sum, (_, c)| c.count.saturating_add(sum));
             tree.nodes.push(TreeNode {
@@ -176,8 +169,8 @@ impl Tree {
                 at_most: above.map_or(at_most, |above| at_most.min(above.at_most)),
                 parent,
                 children: Vec::new(),
-                of_parent: above.map_or(1.0, |above| share(node.count, above.count)),
-                of_root: share(node.count, whole),
+                of_parent: above.map_or(1.0, |above| ratio(node.count, above.count)),
+                of_root: ratio(node.count, whole),
                 hidden: (all_children - children.len(), below.saturating_sub(kept)),
                 ended: if node.length < k {
                     node.count.saturating_sub(below)
@@ -272,7 +265,7 @@ impl Tree {
             if let Some(parent) = parent {
                 let above: &mut Line = &mut lines[parent];
                 above.children.push(at);
-                line.of_parent = share(self.nodes[line.last].count, self.nodes[above.last].count);
+                line.of_parent = ratio(self.nodes[line.last].count, self.nodes[above.last].count);
                 line.depth = above.depth + 1;
             }
             let children = self.nodes[line.last].children.iter().rev();
@@ -317,7 +310,7 @@ pub fn leftovers(tree: &Tree, line: &Line, limits: &Limits) -> Vec<(String, f64,
     };
     [(words, count), ("the call ended".to_owned(), node.ended)]
         .into_iter()
-        .map(|(words, count)| (words, share(count, node.count), share(count, tree.root().count)))
+        .map(|(words, count)| (words, ratio(count, node.count), ratio(count, tree.root().count)))
         .filter(|&(_, of_line, of_root)| {
             of_root > 0.0 && of_line >= limits.min_parent && of_root >= limits.min_root
         })

@@ -34,11 +34,7 @@ pub struct LeftOut<'p> {
 impl LeftOut<'_> {
     /// `a.b.C.m(int)`.
     pub fn title(&self) -> String {
-        format!(
-            "{}.{}",
-            names::dotted(self.class),
-            names::signature(self.name, self.descriptor)
-        )
+        names::title(self.class, self.name, self.descriptor)
     }
 
     /// Class, name and descriptor.

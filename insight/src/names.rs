@@ -1,11 +1,29 @@
 //! Names of classes, methods, places, and of how paths begin, branch and end.
 
-use trodden_numbering::StartKind;
+use trodden_numbering::{BlockId, EdgeRef, StartKind};
 use trodden_profile::{EdgeLabel, EndKind, MethodMap, Place};
 
 /// The internal name with dots.
 pub fn dotted(class: &str) -> String {
     class.replace('/', ".")
+}
+
+/// A class without its package.
+pub fn simple(class: &str) -> &str {
+    class.rsplit('/').next().unwrap_or(class)
+}
+
+/// `a.b.C.m(int)`.
+pub fn title(class: &str, method: &str, descriptor: &str) -> String {
+    format!("{}.{}", dotted(class), signature(method, descriptor))
+}
+
+/// An edge of a block.
+pub fn edge(block: usize, index: usize) -> EdgeRef {
+    EdgeRef {
+        from: BlockId::new(block),
+        index: index as u32,
+    }
 }
 
 /// `m` and `([IJLa/b/C;)V` as `m(int[], long, C)`; a descriptor that cannot be read stays as it is.
@@ -33,7 +51,7 @@ fn parameters(descriptor: &str) -> Option<Vec<String>> {
             'Z' => ("boolean", &element[1..]),
             'L' => {
                 let (class, after) = element[1..].split_once(';')?;
-                (class.rsplit('/').next().unwrap_or(class), after)
+                (simple(class), after)
             }
             _ => return None,
         };

@@ -2,6 +2,8 @@
 
 use wildmatch::WildMatch;
 
+use crate::names;
+
 /// A pattern over methods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MethodPattern {
@@ -52,7 +54,7 @@ impl MethodPattern {
     /// Does it match this method? `class` is the internal name; `method` may be matched with its descriptor
     /// (`m(I)V`) or without.
     pub fn matches(&self, class: &str, method: &str, descriptor: &str) -> bool {
-        let simple = class.rsplit('/').next().unwrap_or(class);
+        let simple = names::simple(class);
         let (has_package, has_parameters) = self.has;
         let class_fits = self.class.matches(class) || (!has_package && self.class.matches(simple));
         let method_fits = |pattern: &WildMatch| {

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use trodden_numbering::FlowGraph;
 use trodden_numbering::structure::{Node, StructuralPath, Structure, StructureGraph};
 use trodden_profile::structural::{GraphCounts, MethodStructure, structure_of};
-use trodden_profile::{BlockExit, MethodMap};
+use trodden_profile::{BlockExit, MethodMap, Place};
 
 /// The structure graphs of a method with their counts.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct GraphView {
     /// How many loops are around its blocks.
     pub depth: usize,
     /// Where the loop's header begins; none for the outline.
-    pub header: Option<Spot>,
+    pub header: Option<Place>,
     /// Windows that were filled.
     pub windows: u64,
     /// Paths counted in windows.
@@ -50,32 +50,23 @@ pub struct StructuralPathView {
     pub steps: Vec<StructuralStep>,
 }
 
-/// A place in the bytecode and in the source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot {
-    /// Bytecode index.
-    pub bci: u32,
-    /// Line, if the class file tells.
-    pub line: Option<u32>,
-}
-
 /// A node of a structural path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StructuralStep {
     /// The method, or the loop, is entered here.
-    Enter(Spot),
+    Enter(Place),
     /// Begins behind a back edge.
-    Again(Spot),
+    Again(Place),
     /// A block.
-    Block(Spot),
+    Block(Place),
     /// Once through an inner loop, by the index of its graph.
-    Loop(usize, Spot),
+    Loop(usize, Place),
     /// Ends at a back edge to this header.
-    Back(Spot),
+    Back(Place),
     /// The loop is left, towards here.
-    Leave(Spot),
+    Leave(Place),
     /// Ends in this block by a return, or by a throw.
-    Exit(BlockExit, Spot),
+    Exit(BlockExit, Place),
     /// Cut off, to keep numbers small.
     Cut,
 }
@@ -122,7 +113,7 @@ fn graph_view(
     GraphView {
         parent: graph.parent(),
         depth: graph.depth(),
-        header: graph.header().map(|header| spot(map, header.index())),
+        header: graph.header().map(|header| place(map, header.index())),
         windows: counts.windows,
         local: counts.local_total(),
         global: counts.global_total(),
@@ -132,16 +123,12 @@ fn graph_view(
     }
 }
 
-fn spot(map: &MethodMap, block: usize) -> Spot {
-    let bci = map.blocks.get(block).map_or(0, |block| block.start);
-    Spot {
-        bci,
-        line: map.line(bci),
-    }
+fn place(map: &MethodMap, block: usize) -> Place {
+    map.place(map.blocks.get(block).map_or(0, |block| block.start))
 }
 
 fn steps(map: &MethodMap, structure: &Structure, path: &StructuralPath) -> Vec<StructuralStep> {
-    let at = |block: trodden_numbering::BlockId| spot(map, block.index());
+    let at = |block: trodden_numbering::BlockId| place(map, block.index());
     let step = |node: &Node| match *node {
         Node::Enter(block) => StructuralStep::Enter(at(block)),
         Node::Again(block) => StructuralStep::Again(at(block)),

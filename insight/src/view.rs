@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path, PathEnd, RegenerateError};
 use trodden_profile::{
-    BlockExit, BranchCounts, ClassProfile, CountBasis, EdgeLabel, EdgeProfile, EndKind, ExecutedPath, KPaths,
-    Key, Known, MethodConditions, MethodCounts, MethodMap, Observation, PathDescription, PathForest, Place,
-    Profile, RunInfo, Skipped, UnreadableCount, path_key,
+    BlockExit, ClassProfile, CountBasis, EdgeProfile, EndKind, ExecutedPath, KPaths, Key, Known,
+    MethodConditions, MethodCounts, MethodMap, Observation, PathDescription, PathForest, Place, Profile,
+    RunInfo, Skipped, UnreadableCount, path_key,
 };
 
 use crate::contexts::ContextsView;
@@ -160,8 +160,6 @@ pub struct Stop {
     pub to: u32,
     /// No line numbers: `from` and `to` are bytecode indices.
     pub bytecode: bool,
-    /// Which way the branch at its end went.
-    pub decision: Option<EdgeLabel>,
     /// The edge by which it went on, if there was a decision.
     pub edge: Option<EdgeRef>,
 }
@@ -184,8 +182,8 @@ pub struct BranchView {
     pub block: usize,
     /// Where it is.
     pub at: Place,
-    /// Its outcomes.
-    pub fork: Fork,
+    /// True for a switch, false for a conditional branch.
+    pub is_switch: bool,
     /// Lies in a loop whose iterations are not counted, so it is not known how often it was decided which way.
     pub undercounted: bool,
 }
@@ -215,13 +213,9 @@ impl BranchView {
     /// Its outcomes, in the order of the bytecode.
     pub fn outcomes(&self, method: &MethodView) -> Vec<OutcomeView> {
         let decisions = method.decisions();
-        let from = BlockId::new(self.block);
-        let targets = method.map.graph.successors(from);
+        let targets = method.map.graph.successors(BlockId::new(self.block));
         let outcome = |(index, &to): (usize, &BlockId)| {
-            let edge = EdgeRef {
-                from,
-                index: index as u32,
-            };
+            let edge = names::edge(self.block, index);
             OutcomeView {
                 text: decisions.outcome_or_label(method.map, edge),
                 negative: decisions.is_negative(method.map, edge),
@@ -232,31 +226,6 @@ impl BranchView {
         };
         targets.iter().enumerate().map(outcome).collect()
     }
-}
-
-/// Outcomes of a decision.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Fork {
-    /// A conditional branch.
-    Branch {
-        /// Times it jumped; none if that is not known.
-        taken: Option<u64>,
-        /// Times it did not.
-        not_taken: Option<u64>,
-    },
-    /// A switch, one entry per distinct target.
-    Switch(Vec<Case>),
-}
-
-/// One switch target.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Case {
-    /// Keys.
-    pub label: EdgeLabel,
-    /// Times it was chosen; none if that is not known.
-    pub count: Option<u64>,
-    /// Where it leads.
-    pub target: Place,
 }
 
 impl<'p> View<'p> {
@@ -273,17 +242,10 @@ impl<'p> View<'p> {
             profile.conditions.get(&place).filter(|_| !bytecode)
         };
         let mut totals = [0u128; 4];
-        let ran = |counts: &&MethodCounts| {
-            counts
-                .paths
-                .values()
-                .chain(counts.partial.values())
-                .any(|&n| n > 0)
-        };
         let all = profile.classes.iter().flat_map(|class| &class.counts);
         // There may be many, and they are large.
         let mut methods = Vec::with_capacity(if pattern.is_none() {
-            all.filter(ran).count()
+            all.filter(|counts| ran(counts)).count()
         } else {
             0
         });
@@ -295,7 +257,7 @@ impl<'p> View<'p> {
                     .and_then(|f| f.get(&(position, index)))
                     .filter(|f| !f.is_empty());
                 let chosen = pattern.is_none_or(|p| p.matches(&class.map.name, &map.name, &map.descriptor));
-                let counts = class.counts.get(index).filter(ran);
+                let counts = class.counts.get(index).filter(|counts| ran(counts));
                 // A forest knows the plain profile: it is its first level.
                 let roots = match (counts, forest) {
                     (None, Some(forest)) => Some(MethodCounts {
@@ -518,37 +480,10 @@ impl<'p> MethodView<'p> {
             .map(|branch| BranchView {
                 block: branch.block.index(),
                 at: branch.at,
+                is_switch: branch.taken().is_none(),
                 undercounted: !self.known_blocks[branch.block.index()],
-                fork: self.fork(branch),
             });
         table.collect()
-    }
-
-    fn fork(&self, branch: BranchCounts) -> Fork {
-        let is_branch = branch.taken().is_some();
-        let targets = self.map.graph.successors(branch.block);
-        let case = |(index, ((label, _), to)): (u32, ((EdgeLabel, u64), &BlockId))| Case {
-            label,
-            count: self.edge_count(EdgeRef {
-                from: branch.block,
-                index,
-            }),
-            target: self.map.place(self.map.blocks[to.index()].start),
-        };
-        let cases: Vec<Case> = (0..)
-            .zip(branch.outcomes.into_iter().zip(targets))
-            .map(case)
-            .collect();
-        match cases.as_slice() {
-            [first, second] if is_branch => {
-                let (taken, not_taken) = match first.label {
-                    EdgeLabel::Taken => (first.count, second.count),
-                    _ => (second.count, first.count),
-                };
-                Fork::Branch { taken, not_taken }
-            }
-            _ => Fork::Switch(cases),
-        }
     }
 
     /// Marks it as counted by an earlier run: its shares are those in that run.
@@ -714,13 +649,12 @@ impl<'p> MethodView<'p> {
 
     /// `a.b.C.m(int)`.
     pub fn title(&self) -> String {
-        format!("{}.{}", names::dotted(self.class), self.signature())
+        names::title(self.class, &self.map.name, &self.map.descriptor)
     }
 
     /// `C.m`: without package and parameters.
     pub fn short_name(&self) -> String {
-        let class = self.class.rsplit('/').next().unwrap_or(self.class);
-        format!("{class}.{}", self.map.name)
+        format!("{}.{}", names::simple(self.class), self.map.name)
     }
 
     /// `C.m, line 12`: a place in it.
@@ -815,13 +749,13 @@ impl PathView {
             match stops.last_mut().filter(joins) {
                 Some(last) => {
                     last.to = last.to.max(stop.to);
-                    (last.decision, last.edge) = (stop.decision, stop.edge);
+                    last.edge = stop.edge;
                 }
                 None => stops.push(stop),
             }
             open = made;
             if let Some(last) = stops.last_mut().filter(|_| made) {
-                (last.decision, last.edge) = (None, None);
+                last.edge = None;
             }
         }
         stops
@@ -849,7 +783,6 @@ impl PathView {
                         from: line,
                         to: line,
                         bytecode,
-                        decision: None,
                         edge: None,
                     }),
                 }
@@ -859,7 +792,6 @@ impl PathView {
             if let (BlockExit::Branch | BlockExit::Switch, Some(edge), Some(last)) =
                 (block.exit, edge, stops.last_mut())
             {
-                last.decision = block.labels.get(edge.index as usize).cloned();
                 last.edge = Some(*edge);
                 open = false;
             }
@@ -919,6 +851,12 @@ fn damaged(counts: &MethodCounts, damage: &str) -> impl Iterator<Item = Unreadab
         count,
         error: damage.to_owned(),
     })
+}
+
+/// Did a method run, as far as counted?
+pub fn ran(counts: &MethodCounts) -> bool {
+    let mut all = counts.paths.values().chain(counts.partial.values());
+    all.any(|&count| count > 0)
 }
 
 /// What makes a path map unusable: tables that do not fit each other. Regeneration checks the rest.

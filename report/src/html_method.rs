@@ -8,7 +8,7 @@ use trodden_insight::line_time::LineTime;
 use trodden_insight::names;
 use trodden_insight::names::place;
 use trodden_insight::source::{SourceText, Sources};
-use trodden_insight::view::{BranchView, Fork, MethodView, PathView, Stop};
+use trodden_insight::view::{BranchView, MethodView, PathView, Stop};
 use trodden_numbering::EdgeRef;
 use trodden_profile::CpuFrame;
 
@@ -280,7 +280,6 @@ fn branch_rows(view: &MethodView, branch: &BranchView) -> Markup {
     outcomes.sort_by_key(|outcome| outcome.negative);
     let total = words::sum(outcomes.iter().map(|o| o.count));
     let asked = view.decisions().of(branch.block).and_then(Decision::phrase);
-    let is_switch = matches!(branch.fork, Fork::Switch(_));
     html! {
         tbody class=(Seen::of(view, branch).class()) { @for (i, outcome) in outcomes.iter().enumerate() {
             tr.never[outcome.count == Some(0)] {
@@ -291,7 +290,7 @@ fn branch_rows(view: &MethodView, branch: &BranchView) -> Markup {
                     }
                 }
                 td { span.decision.not[outcome.negative] { (outcome.text) }
-                    @if is_switch { span.soft { " → " (place(outcome.target)) } } }
+                    @if branch.is_switch { span.soft { " → " (place(outcome.target)) } } }
                 td.num { (words::count(outcome.count)) }
                 td.bias {
                     @match (outcome.count, total) {

@@ -1,7 +1,7 @@
 //! The list of all kinds of data apart from plain paths. Formats and `compare` go through it and know no kind
 //! by name.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::SerializeMap;
 use trodden_insight::view::View;
 
 use crate::contexts;
@@ -9,6 +9,7 @@ use crate::coverage;
 use crate::cpu;
 use crate::kpaths;
 use crate::memory;
+use crate::object::Fields;
 use crate::section::{Json, OfKinds, ReportSection};
 use crate::structural;
 use crate::subpaths;
@@ -51,12 +52,10 @@ impl<'v> Keys<'v> {
     }
 }
 
-impl Serialize for Keys<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (key, value) in &self.0 {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
+impl Fields for Keys<'_> {
+    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        self.0
+            .iter()
+            .try_for_each(|(key, value)| map.serialize_entry(key, value))
     }
 }

@@ -33,6 +33,7 @@ mod kinds;
 mod kpaths;
 mod layout;
 mod memory;
+mod object;
 mod one_method;
 mod options;
 mod overview;

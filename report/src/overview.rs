@@ -30,10 +30,7 @@ const LEAST_COLUMNS: usize = 40;
 /// Writes it. `width`: columns of the terminal.
 pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: bool) -> String {
     let width = width.clamp(MIN_WIDTH, 200);
-    let mut page = Page {
-        out: String::new(),
-        color,
-    };
+    let mut page = Page::new(color);
     let found = findings::find(view);
     head(&mut page, view, width);
     causes(&mut page, &found, FINDINGS, CAUSES_LINES, width);
@@ -60,8 +57,7 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
     if more > 0 {
         let what = if more == 1 { "method" } else { "methods" };
         let text = format!("{:>9} more {what} ran", thousands(more as u64));
-        let text = page.styled(SOFT, &text);
-        page.line(&text);
+        page.styled_line(SOFT, &text);
     }
     page.line("");
     ending.iter().for_each(|line| page.line(line));
@@ -151,8 +147,7 @@ fn title(page: &mut Page, view: &View, width: usize) {
 }
 
 fn heading(page: &mut Page, text: &str) {
-    let text = page.styled(TITLE, text);
-    page.line(&text);
+    page.styled_line(TITLE, text);
 }
 
 fn head(page: &mut Page, view: &View, width: usize) {

@@ -207,8 +207,7 @@ fn view_of<'p>(profile: &'p Profile, options: &ReportOptions) -> Result<View<'p>
     let pattern = options.method.as_deref().map(MethodPattern::new).transpose()?;
     let sources = Rc::new(source::Sources::new(&options.sources));
     let mut view = View::new(profile, pattern.as_ref(), &sources, options.bytecode);
-    let contexts = ContextsView::new(profile, options.contexts, pattern.as_ref())?;
-    view.contexts = contexts.map(|contexts| contexts.in_bytecode(options.bytecode));
+    view.contexts = ContextsView::new(profile, options.contexts, pattern.as_ref(), options.bytecode)?;
     Ok(view)
 }
 

@@ -9,7 +9,7 @@ use trodden_insight::left_out::LeftOut;
 use trodden_insight::names;
 use trodden_insight::names::place;
 use trodden_insight::route::route;
-use trodden_insight::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
+use trodden_insight::view::{BranchView, MethodView, PathView, Reasons, View};
 
 pub(crate) use page::{DECISION, HOT, Page, SOFT, TITLE, WIDTH, elide, within, wrap};
 
@@ -55,10 +55,7 @@ pub(crate) fn write(view: &View, extent: &Extent, color: bool) -> String {
     if options.all && options.top == 0 {
         top = usize::MAX;
     }
-    let mut page = Page {
-        out: String::new(),
-        color,
-    };
+    let mut page = Page::new(color);
     page.head(view);
     if options.method.is_none() {
         overview::stands_out(&mut page, view, WIDTH);
@@ -100,8 +97,7 @@ pub(crate) fn write(view: &View, extent: &Extent, color: bool) -> String {
 impl Page {
     fn head(&mut self, view: &View) {
         let run = view.run;
-        let title = self.styled(TITLE, "Trodden: which paths the program took");
-        self.line(&title);
+        self.styled_line(TITLE, "Trodden: which paths the program took");
         if !run.command.is_empty() {
             self.wrapped(2, &format!("command  {}", run.command));
         }
@@ -159,8 +155,7 @@ impl Page {
             None => "Hot methods (share of all branch decisions made on counted paths)",
         };
         for line in wrap(title, WIDTH) {
-            let title = self.styled(TITLE, &line);
-            self.line(&title);
+            self.styled_line(TITLE, &line);
         }
         let time = |text: String| match view.times {
             Some(_) => format!("{text:>9}"),
@@ -359,9 +354,8 @@ impl Page {
     fn branch(&mut self, method: &MethodView, branch: &BranchView) {
         let text = branch_words(method, branch);
         // In columns: spaces are kept.
-        let columns = method.decisions().of(branch.block).is_none()
-            && method.time.is_none()
-            && matches!(branch.fork, Fork::Branch { .. });
+        let columns =
+            method.decisions().of(branch.block).is_none() && method.time.is_none() && !branch.is_switch;
         if columns {
             self.line(&format!("     {text}"));
         } else {
@@ -386,8 +380,7 @@ impl Page {
             return;
         }
         self.line("");
-        let title = self.styled(TITLE, title);
-        self.line(&title);
+        self.styled_line(TITLE, title);
         for (reason, list) in all {
             let mut text = format!("{}: {reason}", thousands(list.len() as u64));
             let (class, method) = list[0];

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::common::{self, Method, Random, class, run};
 use trodden_insight::diff::{Diff, DiffError, DiffOptions};
+use trodden_insight::source::Sources;
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
 use trodden_profile::Profile;
-use trodden_report::diff::{DiffFormats, DiffSources};
+use trodden_report::diff;
 
 fn options() -> DiffOptions {
     DiffOptions {
@@ -16,12 +17,12 @@ fn options() -> DiffOptions {
 }
 
 fn all_formats(diff: &Diff) -> [String; 4] {
-    let sources = DiffSources::new(&[]);
+    let sources = Sources::new(&[]);
     [
-        diff.text(&sources, false),
-        diff.json().unwrap(),
-        diff.markdown(&sources),
-        diff.html(&sources),
+        diff::text(diff, &sources, false),
+        diff::json(diff).unwrap(),
+        diff::markdown(diff, &sources),
+        diff::html(diff, &sources),
     ]
 }
 
@@ -133,7 +134,7 @@ fn server(requests: u64, slow: u64) -> Profile {
 }
 
 fn text(diff: &Diff) -> String {
-    diff.text(&DiffSources::new(&[]), false)
+    diff::text(diff, &Sources::new(&[]), false)
 }
 
 #[test]

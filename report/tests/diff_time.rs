@@ -4,15 +4,16 @@ use crate::common::cpu::{frame, row, samples, shop, time};
 use crate::common::{self, Random};
 use serde_json::Value;
 use trodden_insight::diff::{Diff, DiffOptions};
+use trodden_insight::source::Sources;
 use trodden_profile::{CpuFrameKind, Profile};
-use trodden_report::diff::{DiffFormats, DiffSources};
+use trodden_report::diff;
 
 fn diff(before: &Profile, after: &Profile) -> Diff {
     Diff::new(before, after, &DiffOptions::default()).unwrap()
 }
 
 fn text(diff: &Diff) -> String {
-    diff.text(&DiffSources::new(&[]), false)
+    diff::text(diff, &Sources::new(&[]), false)
 }
 
 /// A tenth misses; then three of ten do, and a miss takes as long as before.
@@ -92,7 +93,7 @@ fn the_path_that_takes_more_leads() {
     );
     // The cause is said once, with the time.
     assert_eq!(said.matches("demo.Shop.lookup()").count(), 1, "{said}");
-    let json: Value = serde_json::from_str(&diff.json().unwrap()).unwrap();
+    let json: Value = serde_json::from_str(&diff::json(&diff).unwrap()).unwrap();
     let of = &json["time"]["methods"][0];
     assert_eq!(
         (&of["name"], &of["near"]["distinguishable"]),
@@ -100,8 +101,8 @@ fn the_path_that_takes_more_leads() {
     );
     assert_eq!(of["paths"][0]["count"], serde_json::json!([1_000, 3_000]));
     let [markdown, page] = [
-        diff.markdown(&DiffSources::new(&[])),
-        diff.html(&DiffSources::new(&[])),
+        diff::markdown(&diff, &Sources::new(&[])),
+        diff::html(&diff, &Sources::new(&[])),
     ];
     assert!(
         markdown.starts_with("**CPU time for the same work grew by 145.0 %"),
@@ -205,12 +206,12 @@ fn samples_of_one_side_are_not_compared() {
         said.contains("Only the first profile has CPU samples (--sample), so times are not compared."),
         "{said}"
     );
-    let json: Value = serde_json::from_str(&one.json().unwrap()).unwrap();
+    let json: Value = serde_json::from_str(&diff::json(&one).unwrap()).unwrap();
     assert_eq!(json["time"], serde_json::json!({"only": "before"}));
     let mut before = before;
     before.cpu = None;
     let none = diff(&before, &after);
-    assert!(!text(&none).contains("CPU") && !none.json().unwrap().contains("\"time\""));
+    assert!(!text(&none).contains("CPU") && !diff::json(&none).unwrap().contains("\"time\""));
 }
 
 #[test]

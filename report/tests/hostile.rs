@@ -9,7 +9,7 @@ use trodden_profile::BlockExit::{Branch, Return};
 use trodden_profile::{
     ContextNode, ContextTree, Contexts, Observation, Profile, Skipped, Subpaths, is_control,
 };
-use trodden_report::coverage::CoverageFormats;
+use trodden_report::coverage;
 use trodden_report::{Report, ReportOptions};
 
 /// A title for the terminal, a colour, a record of LCOV, a frame and a line of collapsed stacks, writing from right
@@ -98,7 +98,7 @@ fn site(coverage: &Coverage) -> String {
         site.push(file);
         Ok(())
     };
-    coverage.site(&mut keep).unwrap();
+    coverage::site(coverage, &mut keep).unwrap();
     for file in site {
         let name = file.path.to_str().unwrap().to_owned();
         let plain = |c: char| c.is_ascii_alphanumeric() || "._$-/".contains(c);
@@ -127,12 +127,12 @@ fn formats(profile: &Profile) -> Vec<(&'static str, String)> {
         ("collapsed", report.collapsed().unwrap()),
         ("speedscope", report.speedscope().unwrap()),
         ("firefox", report.firefox().unwrap()),
-        ("coverage", coverage.text(20, false)),
-        ("coverage-json", coverage.json().unwrap()),
-        ("lcov", coverage.lcov()),
-        ("jacoco", coverage.jacoco().unwrap()),
-        ("cobertura", coverage.cobertura()),
-        ("sonar", coverage.sonar()),
+        ("coverage", coverage::text(&coverage, 20, false)),
+        ("coverage-json", coverage::json(&coverage).unwrap()),
+        ("lcov", coverage::lcov(&coverage)),
+        ("jacoco", coverage::jacoco(&coverage).unwrap()),
+        ("cobertura", coverage::cobertura(&coverage)),
+        ("sonar", coverage::sonar(&coverage)),
         ("site", site(&coverage)),
     ]
 }
@@ -243,5 +243,5 @@ fn no_format_names_a_source_file_outside() {
     let mut map = (*class.map).clone();
     map.name = "../../etc/C".to_owned();
     class.map = Arc::new(map);
-    assert!(!coverage(&escaping).lcov().contains("SF:"));
+    assert!(!coverage::lcov(&coverage(&escaping)).contains("SF:"));
 }

@@ -19,11 +19,12 @@ use trodden_profile::options::{
     Action, AgentCommand, FileFormat, FilePattern, ProfileOptions, Share, parse_duration,
 };
 use trodden_profile::{Profile, printable_lines};
+use trodden_report::ReportOptions;
 
 use crate::error::CliError;
 use crate::output;
 use crate::profile_args::{Production, ProfileArgs, for_production};
-use crate::render::{self, Format, RenderOptions};
+use crate::render;
 use crate::run::{absolute, make_places_absolute};
 use crate::sources;
 use place::{Library, Scratch};
@@ -205,14 +206,15 @@ fn report(args: &AttachArgs, pid: u32, wait: Duration) -> Result<(), CliError> {
     channel.send(command)?;
     let profile = Profile::load(scratch.here("report.trodden")).map_err(CliError::failed)?;
     // The counting in the JVM stays unchanged: a larger share is taken of what it has counted.
-    let options = RenderOptions {
+    let options = ReportOptions {
+        sources: sources::places(&[])?,
         contexts: ContextsOptions {
             phi: phi.map(Share::get),
             ..ContextsOptions::default()
         },
-        ..RenderOptions::for_terminal(sources::places(&[])?)
+        ..ReportOptions::default()
     };
-    output::write(None, &render::render(&profile, Format::Text, &options)?)
+    render::show(&profile, options)
 }
 
 /// The JVM has its own current directory; names on our command line are about ours.

@@ -11,13 +11,14 @@ use std::time::{Duration, Instant, SystemTime};
 use indicatif::{ProgressBar, ProgressStyle};
 use trodden_profile::options::{Action, FileFormat, FilePattern, check_place, format_duration};
 use trodden_profile::printable;
+use trodden_report::ReportOptions;
 
 use super::recording::Recording;
 use crate::error::CliError;
 use crate::interrupt;
 use crate::output;
 use crate::profile_args::{Production, ProfileArgs, for_production, warn_of_bursts};
-use crate::render::{self, Format, RenderOptions};
+use crate::render::{self, Format};
 use crate::run::absolute;
 use crate::sources;
 
@@ -61,11 +62,11 @@ impl Session<'_> {
         if end == End::Gone {
             output::complain("the JVM ended before the time was over; this is what it did until then");
         }
+        let options = ReportOptions {
+            sources: places,
+            ..ReportOptions::default()
+        };
         if let Some((path, format)) = &wanted {
-            let options = RenderOptions {
-                sources: places.clone(),
-                ..RenderOptions::default()
-            };
             match Format::of_file(*format) {
                 None => {
                     let file = recording.file();
@@ -74,8 +75,7 @@ impl Session<'_> {
                 Some(format) => render::write(&profile, format, &options, Some(path))?,
             }
         }
-        let options = RenderOptions::for_terminal(places);
-        output::write(None, &render::render(&profile, Format::Text, &options)?)?;
+        render::show(&profile, options)?;
         if let Some((path, _)) = &wanted {
             output::say(&format!("written: {}", path.display()));
         }

@@ -258,6 +258,15 @@ impl Target {
         let home = self.libjvm.as_deref()?.ancestors().nth(3)?;
         fs::read_to_string(self.outside(&home.join("release"))).ok()
     }
+
+    /// The JDK's version, such as `17.0.9`: `JAVA_VERSION="17.0.9"` in its `release` file.
+    pub fn java_version(&self) -> Option<String> {
+        let release = self.release()?;
+        let line = release
+            .lines()
+            .find_map(|line| line.strip_prefix("JAVA_VERSION="))?;
+        Some(line.trim_matches('"').to_owned())
+    }
 }
 
 /// A user by name and number, as far as the local list of users knows the name.

@@ -13,12 +13,10 @@ use trodden_insight::pattern::MethodPattern;
 use trodden_profile::{Profile, printable};
 
 use crate::coverage::{CoverageArgs, Wanted};
-use crate::error::CliError;
+use crate::error::{BROKEN, CliError};
 use crate::output;
 use rule::{Counter, Each, Rule};
 
-/// Exit code of a broken check.
-const BROKEN: u8 = 3;
 /// Maximum number of offenders that are listed for one rule.
 const MAX_LISTED: usize = 20;
 
@@ -87,7 +85,7 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, CliError> {
 fn judge(rule: &Rule, coverage: &Coverage) -> Result<Vec<String>, CliError> {
     let pattern = rule.pattern.as_deref().map(MethodPattern::new).transpose();
     let pattern = pattern.map_err(|e| CliError::Usage(format!("error: {e}")))?;
-    if rule.counter == Counter::Paths && !coverage.has_paths() {
+    if rule.counter == Counter::Paths && !coverage.has_paths {
         let what = format!(
             "rule '{rule}': the profile does not say which paths ran (profile=coverage); probe=counters does"
         );
@@ -116,7 +114,7 @@ fn judge(rule: &Rule, coverage: &Coverage) -> Result<Vec<String>, CliError> {
     }
     let mut offenders = Vec::new();
     for (name, methods) in groups {
-        let ratio = ratio(rule.counter, &Counters::of(methods, coverage.cap()));
+        let ratio = ratio(rule.counter, &Counters::of(methods, coverage.options.cap));
         if !rule.holds(ratio) {
             let share = ratio.share().unwrap_or(1.0) * 100.0;
             let (covered, total) = (ratio.covered, ratio.total);

@@ -9,11 +9,13 @@
 
 use std::fmt;
 
+use clap::ValueEnum;
 use trodden_insight::coverage::Ratio;
 
 /// The units that are judged separately.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Each {
+    #[value(skip)]
     All,
     Package,
     Class,
@@ -21,7 +23,7 @@ pub enum Each {
 }
 
 /// The items that are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Counter {
     Paths,
     Branches,
@@ -47,22 +49,6 @@ pub struct Rule {
     text: String,
 }
 
-const EACH: [(&str, Each); 3] = [
-    ("package", Each::Package),
-    ("class", Each::Class),
-    ("method", Each::Method),
-];
-
-const COUNTERS: [(&str, Counter); 7] = [
-    ("paths", Counter::Paths),
-    ("branches", Counter::Branches),
-    ("lines", Counter::Lines),
-    ("methods", Counter::Methods),
-    ("classes", Counter::Classes),
-    ("mcdc", Counter::Mcdc),
-    ("prime-paths", Counter::PrimePaths),
-];
-
 /// Reads rules.
 pub fn parse(text: &str) -> Result<Vec<Rule>, String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
@@ -82,15 +68,13 @@ fn one(text: &str) -> Result<Rule, String> {
     while let Some(word) = words.next() {
         match (word, words.next()) {
             ("each", Some(what)) if each == Each::All && pattern.is_none() => {
-                let found = EACH.iter().find(|(name, _)| *name == what);
-                each = found
-                    .ok_or_else(|| wrong("after 'each' stands 'package', 'class' or 'method'"))?
-                    .1;
+                let each_what = Each::from_str(what, false);
+                each = each_what.map_err(|_| wrong("after 'each' goes 'package', 'class' or 'method'"))?;
             }
             ("in", Some(what)) if pattern.is_none() => pattern = Some(what.to_owned()),
             _ => {
                 return Err(wrong(
-                    "in front of ':' stands 'each package|class|method', 'in PATTERN', or both",
+                    "in front of ':' goes 'each package|class|method', 'in PATTERN', or both",
                 ));
             }
         }
@@ -106,10 +90,10 @@ fn one(text: &str) -> Result<Rule, String> {
         left.remove(0);
     }
     let counter = match left.as_slice() {
-        [word] => COUNTERS.iter().find(|(name, _)| name == word),
+        [word] => Counter::from_str(word, false).ok(),
         _ => None,
     };
-    let (_, counter) = counter.ok_or_else(|| {
+    let counter = counter.ok_or_else(|| {
         wrong("it counts 'paths', 'branches', 'lines', 'methods', 'classes', 'mcdc' or 'prime-paths'")
     })?;
     let (number, percent) = match right.trim().strip_suffix('%') {
@@ -124,7 +108,7 @@ fn one(text: &str) -> Result<Rule, String> {
     Ok(Rule {
         each,
         pattern,
-        counter: *counter,
+        counter,
         missed,
         at_least,
         value,
@@ -163,12 +147,8 @@ impl fmt::Display for Rule {
 
 impl fmt::Display for Counter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut names = COUNTERS.iter();
-        f.write_str(
-            names
-                .find(|(_, counter)| counter == self)
-                .map_or("", |(name, _)| name),
-        )
+        let value = self.to_possible_value();
+        f.write_str(value.as_ref().map_or("", |value| value.get_name()))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::{CoverageArgs, CoverageFormat, Wanted, since, write};
 use crate::error::CliError;
@@ -24,7 +24,7 @@ pub struct CoverageCommand {
     /// Output format [default: what the output's name says (.json, .info, .xml; a folder, or its index.html),
     /// else text].
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<CoverageFormat>,
     /// Output file, for HTML a folder [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -54,60 +54,27 @@ pub struct CoverageCommand {
     coverage: CoverageArgs,
 }
 
-/// Formats of coverage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For the terminal.
-    Text,
-    /// For programs.
-    Json,
-    /// LCOV's tracefile, for genhtml and many others.
-    Lcov,
-    /// JaCoCo's XML.
-    Jacoco,
-    /// Cobertura's XML, for GitLab, Jenkins and others.
-    Cobertura,
-    /// SonarQube's generic format.
-    Sonar,
-    /// Pages for a browser, in a folder: packages, classes, sources, what is worst first.
-    Html,
-}
-
-impl From<Format> for CoverageFormat {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Text => CoverageFormat::Text,
-            Format::Json => CoverageFormat::Json,
-            Format::Lcov => CoverageFormat::Lcov,
-            Format::Jacoco => CoverageFormat::Jacoco,
-            Format::Cobertura => CoverageFormat::Cobertura,
-            Format::Sonar => CoverageFormat::Sonar,
-            Format::Html => CoverageFormat::Html,
-        }
-    }
-}
-
 /// The format of a file's name.
-fn by_name(file: &Path) -> Result<Format, CliError> {
+fn by_name(file: &Path) -> Result<CoverageFormat, CliError> {
     let is_folder = file.is_dir() || file.as_os_str().as_encoded_bytes().ends_with(b"/");
     if is_folder || file.file_name().is_some_and(|name| name == "index.html") {
-        return Ok(Format::Html);
+        return Ok(CoverageFormat::Html);
     }
-    const ENDINGS: [(&str, Format); 7] = [
-        (".txt", Format::Text),
-        (".json", Format::Json),
-        (".info", Format::Lcov),
-        (".lcov", Format::Lcov),
-        (".xml", Format::Jacoco),
-        (".html", Format::Html),
-        (".htm", Format::Html),
+    const ENDINGS: [(&str, CoverageFormat); 7] = [
+        (".txt", CoverageFormat::Text),
+        (".json", CoverageFormat::Json),
+        (".info", CoverageFormat::Lcov),
+        (".lcov", CoverageFormat::Lcov),
+        (".xml", CoverageFormat::Jacoco),
+        (".html", CoverageFormat::Html),
+        (".htm", CoverageFormat::Html),
     ];
     match output::by_ending(&file.to_string_lossy(), &ENDINGS)? {
-        Some(Format::Html) => {
+        Some(CoverageFormat::Html) => {
             let wanted = "error: HTML is a folder of pages: name it by -o FOLDER --format html, or -o FOLDER/index.html";
             Err(CliError::Usage(wanted.to_owned()))
         }
-        format => Ok(format.unwrap_or(Format::Text)),
+        format => Ok(format.unwrap_or(CoverageFormat::Text)),
     }
 }
 
@@ -145,7 +112,7 @@ pub fn coverage(args: &CoverageCommand) -> Result<(), CliError> {
         known.as_deref(),
     )?;
     let colour = args.output.is_none() && output::colour(&io::stdout());
-    let format = format.unwrap_or(Format::Text).into();
+    let format = format.unwrap_or(CoverageFormat::Text);
     let top = (args.top, args.since.is_some());
     write(&coverage, format, top, args.output.as_deref(), colour)
 }

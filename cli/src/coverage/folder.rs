@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use trodden_insight::coverage::Coverage;
 use trodden_profile::output::{STAGING_FOLDER, hold};
-use trodden_report::coverage::{CoverageFormats, SiteFile};
+use trodden_report::coverage::{SiteFile, site};
 
 use crate::error::CliError;
 use crate::output::{FileSizeLimit, clear_leftovers};
@@ -58,7 +58,7 @@ pub fn write(folder: &Path, coverage: &Coverage) -> Result<(), CliError> {
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
         fs::write(&path, &file.text)
     };
-    coverage.site(&mut put).map_err(failed)?;
+    site(coverage, &mut put).map_err(failed)?;
     // The old one is moved out of the way first: folders cannot be replaced in one step.
     if there.is_some() {
         fs::rename(&place, &old).map_err(failed)?;

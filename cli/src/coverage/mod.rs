@@ -7,12 +7,12 @@ mod since;
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use trodden_insight::coverage::{Coverage, CoverageOptions, KnownClass};
 use trodden_insight::pattern::MethodPattern;
 use trodden_instrumenter::Filter;
 use trodden_profile::Profile;
-use trodden_report::coverage::CoverageFormats;
+use trodden_report::coverage as formats;
 
 pub use command::{CoverageCommand, coverage};
 pub use since::files as profiles;
@@ -57,14 +57,21 @@ pub struct Wanted {
 }
 
 /// Formats of coverage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CoverageFormat {
+    /// For the terminal.
     Text,
+    /// For programs.
     Json,
+    /// LCOV's tracefile, for genhtml and many others.
     Lcov,
+    /// JaCoCo's XML.
     Jacoco,
+    /// Cobertura's XML, for GitLab, Jenkins and others.
     Cobertura,
+    /// SonarQube's generic format.
     Sonar,
+    /// Pages for a browser, in a folder: packages, classes, sources, what is worst first.
     Html,
 }
 
@@ -160,18 +167,18 @@ pub fn write(
     let text = match format {
         CoverageFormat::Text => {
             let top = top.map_or(20, |top| top as usize);
-            let never = never.then(|| coverage.never_ran(top, colour));
-            coverage.text(top, colour) + &never.unwrap_or_default()
+            let never = never.then(|| formats::never_ran(coverage, top, colour));
+            formats::text(coverage, top, colour) + &never.unwrap_or_default()
         }
-        CoverageFormat::Json => coverage.json().map_err(CliError::failed)?,
-        CoverageFormat::Lcov => coverage.lcov(),
-        CoverageFormat::Jacoco => coverage.jacoco().map_err(CliError::failed)?,
-        CoverageFormat::Cobertura => coverage.cobertura(),
-        CoverageFormat::Sonar => coverage.sonar(),
+        CoverageFormat::Json => formats::json(coverage).map_err(CliError::failed)?,
+        CoverageFormat::Lcov => formats::lcov(coverage),
+        CoverageFormat::Jacoco => formats::jacoco(coverage).map_err(CliError::failed)?,
+        CoverageFormat::Cobertura => formats::cobertura(coverage),
+        CoverageFormat::Sonar => formats::sonar(coverage),
         CoverageFormat::Html => return pages(coverage, target),
     };
     let knows_paths = matches!(format, CoverageFormat::Text | CoverageFormat::Json);
-    let paths_beside = coverage.has_paths() && !knows_paths;
+    let paths_beside = coverage.has_paths && !knows_paths;
     // Next to a device or a pipe there is no place for a file.
     let file = target.filter(|target| paths_beside && !output::is_stream(target));
     let Some(target) = file else {
@@ -184,6 +191,6 @@ pub fn write(
         bytes: text.into_bytes(),
         mode: 0o666,
     };
-    let paths = coverage.json().map_err(CliError::failed)?;
+    let paths = formats::json(coverage).map_err(CliError::failed)?;
     output::write_files(&[file(target.to_owned(), text), file(beside.into(), paths)])
 }

@@ -3,7 +3,12 @@
 //!
 //! A Java agent is put there by the JVM, so no build has to be changed for it. It does nothing else.
 
+use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
+
+use zip::result::ZipResult;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
 
 use crate::error::CliError;
 use crate::output::write_file;
@@ -56,49 +61,19 @@ const ENTRIES: [(&str, &[u8]); 8] = [
 /// Writes the jar into a folder.
 pub fn write(folder: &Path) -> Result<PathBuf, CliError> {
     let jar = folder.join(NAME);
-    write_file(&jar, &archive())?;
+    write_file(&jar, &archive().map_err(|e| CliError::file(&jar, e))?)?;
     Ok(jar)
 }
 
-/// A zip archive whose entries are stored uncompressed: headers with contents, then the directory, then its
-/// end.
-fn archive() -> Vec<u8> {
-    /// 1980-01-01, the first day that zip archives know.
-    const DATE: u16 = 1 << 5 | 1;
-    let (mut out, mut directory) = (Vec::new(), Vec::new());
+/// An archive of the entries. They are not compressed: a JVM reads them at once, and they are small.
+fn archive() -> ZipResult<Vec<u8>> {
+    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in ENTRIES {
-        let start = out.len() as u32;
-        // Version 1.0, no flags, stored, time and date; both headers have that alike.
-        let mut facts = Vec::new();
-        for word in [10, 0, 0, 0, DATE] {
-            facts.extend_from_slice(&word.to_le_bytes());
-        }
-        for word in [crc32fast::hash(bytes), bytes.len() as u32, bytes.len() as u32] {
-            facts.extend_from_slice(&word.to_le_bytes());
-        }
-        facts.extend_from_slice(&(name.len() as u16).to_le_bytes());
-        // No extra field.
-        facts.extend_from_slice(&[0; 2]);
-        out.extend_from_slice(b"PK\x03\x04");
-        out.extend_from_slice(&facts);
-        out.extend_from_slice(name.as_bytes());
-        out.extend_from_slice(bytes);
-        // Made by version 1.0; no comment, first disk, no attributes.
-        directory.extend_from_slice(b"PK\x01\x02\x0a\x00");
-        directory.extend_from_slice(&facts);
-        directory.extend_from_slice(&[0; 10]);
-        directory.extend_from_slice(&start.to_le_bytes());
-        directory.extend_from_slice(name.as_bytes());
+        archive.start_file(name, stored)?;
+        archive.write_all(bytes)?;
     }
-    let (start, entries) = (out.len() as u32, ENTRIES.len() as u16);
-    out.extend_from_slice(&directory);
-    out.extend_from_slice(b"PK\x05\x06\0\0\0\0");
-    out.extend_from_slice(&entries.to_le_bytes());
-    out.extend_from_slice(&entries.to_le_bytes());
-    out.extend_from_slice(&(directory.len() as u32).to_le_bytes());
-    out.extend_from_slice(&start.to_le_bytes());
-    out.extend_from_slice(&[0; 2]);
-    out
+    Ok(archive.finish()?.into_inner())
 }
 
 #[cfg(test)]
@@ -109,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_jar_is_an_archive() {
-        let mut archive = zip::ZipArchive::new(std::io::Cursor::new(archive())).unwrap();
+        let mut archive = zip::ZipArchive::new(Cursor::new(archive().unwrap())).unwrap();
         assert_eq!(archive.len(), ENTRIES.len());
         for (name, bytes) in ENTRIES {
             let mut read = Vec::new();

@@ -11,15 +11,12 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
 use trodden_insight::gate::{GateComparison, GateFile, GateOptions, Verdict};
-use trodden_report::gate::{GateFormats, parse};
+use trodden_report::gate::{self as formats, parse};
 
-use crate::error::CliError;
+use crate::error::{BROKEN, CliError};
 use crate::output;
 use crate::report::percent;
 use crate::sources;
-
-/// Exit code when a test does more work than allowed.
-const BROKEN: u8 = 3;
 
 /// Counts the work of tests in executed bytecode instructions, and compares builds by it: no time, so no
 /// drift.
@@ -93,10 +90,7 @@ const ENDINGS: [(&str, GateFormat); 6] = [
 ];
 
 fn compare(args: &CompareArgs) -> Result<ExitCode, CliError> {
-    let format = match (args.format, &args.output) {
-        (None, Some(file)) => output::by_ending(&file.to_string_lossy(), &ENDINGS)?,
-        _ => args.format,
-    };
+    let format = output::format(args.format, args.output.as_deref(), &ENDINGS)?;
     let (base, new) = (load(&args.base)?, load(&args.new)?);
     sources::places(&args.sources)?;
     let options = GateOptions {
@@ -105,11 +99,11 @@ fn compare(args: &CompareArgs) -> Result<ExitCode, CliError> {
     };
     let compared = GateComparison::new(&base, &new, &options);
     let text = match format.unwrap_or(GateFormat::Text) {
-        GateFormat::Text => compared.text(args.output.is_none() && output::colour(&io::stdout())),
-        GateFormat::Json => compared.json().map_err(CliError::failed)?,
-        GateFormat::Markdown => compared.markdown(),
-        GateFormat::Junit => compared.junit().map_err(CliError::failed)?,
-        GateFormat::Sarif => compared.sarif().map_err(CliError::failed)?,
+        GateFormat::Text => formats::text(&compared, args.output.is_none() && output::colour(&io::stdout())),
+        GateFormat::Json => formats::json(&compared).map_err(CliError::failed)?,
+        GateFormat::Markdown => formats::markdown(&compared),
+        GateFormat::Junit => formats::junit(&compared).map_err(CliError::failed)?,
+        GateFormat::Sarif => formats::sarif(&compared).map_err(CliError::failed)?,
     };
     output::write(args.output.as_deref(), text.as_bytes())?;
     if !compared.failed() {

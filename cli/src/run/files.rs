@@ -10,12 +10,13 @@ use std::time::SystemTime;
 use tempfile::TempDir;
 use trodden_profile::options::{FileFormat, FilePattern};
 use trodden_profile::output::{RUN_FOLDER, hold};
+use trodden_report::ReportOptions;
 
 use super::launcher::Launcher;
 use crate::error::CliError;
 use crate::merge::load_merged;
 use crate::output;
-use crate::render::{self, Format, RenderOptions};
+use crate::render::{self, Format};
 
 /// Identity and age of a file: changes when it is rewritten.
 type Stamp = (u64, i64, i64, u64);
@@ -141,7 +142,7 @@ impl Destination {
     }
 
     /// Makes of the agent's files what was asked for. On failure they are kept.
-    pub fn finish(&self, written: &[PathBuf], options: &RenderOptions) -> Result<Vec<RunResult>, CliError> {
+    pub fn finish(&self, written: &[PathBuf], options: &ReportOptions) -> Result<Vec<RunResult>, CliError> {
         if self.parts.is_none() {
             let result = |path: &PathBuf| RunResult {
                 path: path.clone(),
@@ -156,7 +157,7 @@ impl Destination {
         made
     }
 
-    fn make(&self, written: &[PathBuf], options: &RenderOptions) -> Result<Vec<RunResult>, CliError> {
+    fn make(&self, written: &[PathBuf], options: &ReportOptions) -> Result<Vec<RunResult>, CliError> {
         let groups: Vec<(u32, &[PathBuf])> = if self.wanted.has_pid() {
             written.chunks(1).map(|one| (pid_of(&one[0]), one)).collect()
         } else {

@@ -21,6 +21,7 @@ use std::os::unix::process::ExitStatusExt;
 use clap::Args;
 use trodden_profile::options::{Action, AgentCommand, FileFormat, ProfileOptions};
 use trodden_profile::{Profile, facts};
+use trodden_report::ReportOptions;
 
 use crate::agent_library;
 use crate::argv;
@@ -29,7 +30,7 @@ use crate::memory::{MemoryArgs, ProgramMemory};
 use crate::merge::load_merged;
 use crate::output;
 use crate::profile_args::{Production, ProfileArgs, for_production, warn_of_bursts};
-use crate::render::{self, Format, RenderOptions};
+use crate::render::{self, Format};
 use crate::sources;
 use files::Destination;
 pub use files::absolute;
@@ -214,9 +215,9 @@ fn show(
             launcher.nothing_written()
         )));
     }
-    let whole = RenderOptions {
+    let whole = ReportOptions {
         sources: sources::places(&args.sources)?,
-        ..RenderOptions::default()
+        ..ReportOptions::default()
     };
     if let Some((memory, pid)) = memory {
         remember(memory, &written, pid)?;
@@ -236,15 +237,18 @@ fn show(
         return Ok(());
     }
     let profile = load_merged(&written)?;
-    let options = RenderOptions {
-        sources: sources::places(&args.sources)?,
+    let options = ReportOptions {
         width: output::width(),
-        top: Some(args.top),
-        colour: output::colour(&io::stderr()),
-        ..RenderOptions::default()
+        top: args.top,
+        ..whole
     };
     output::say("");
-    output::show(&render::render(&profile, Format::Text, &options)?);
+    output::show(&render::render(
+        &profile,
+        Format::Text,
+        &options,
+        output::colour(&io::stderr()),
+    )?);
     for result in &results {
         let what = if result.report { "report" } else { "profile" };
         output::say(&format!("{what}: {}", result.path.display()));

@@ -22,6 +22,7 @@ use clap::Args;
 use signal_hook::consts::SIGQUIT;
 use trodden_profile::Profile;
 use trodden_profile::options::{Action, AgentCommand, Probe, parse_duration};
+use trodden_report::ReportOptions;
 
 use crate::attach::jvms;
 use crate::attach::recording::Recording;
@@ -29,7 +30,7 @@ use crate::error::CliError;
 use crate::interrupt;
 use crate::output;
 use crate::profile_args::{ProfileArgs, for_production};
-use crate::render::{self, Format, RenderOptions};
+use crate::render;
 use crate::sources;
 use model::Model;
 use screen::Screen;
@@ -135,8 +136,11 @@ fn finish(pid: u32, end: End, last: Result<Profile, CliError>, places: Vec<PathB
         }
         End::Gone => {
             output::complain("the JVM has ended; this is what it did");
-            let options = RenderOptions::for_terminal(places);
-            output::write(None, &render::render(&last?, Format::Text, &options)?)?;
+            let options = ReportOptions {
+                sources: places,
+                ..ReportOptions::default()
+            };
+            render::show(&last?, options)?;
         }
     }
     Ok(())

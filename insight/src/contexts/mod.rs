@@ -49,7 +49,7 @@ pub struct ContextsView<'p> {
 }
 
 impl<'p> ContextsView<'p> {
-    /// The contexts of a profile, if it has any.
+    /// The contexts of a profile, if it has any. `bytecode`: decisions are shown as what the bytecode did.
     ///
     /// # Errors
     /// If `phi` is out of range.
@@ -57,6 +57,7 @@ impl<'p> ContextsView<'p> {
         profile: &'p Profile,
         options: ContextsOptions,
         pattern: Option<&MethodPattern>,
+        bytecode: bool,
     ) -> Result<Option<Self>, PhiOutOfRange> {
         let Some(contexts) = &profile.contexts else {
             return Ok(None);
@@ -71,19 +72,13 @@ impl<'p> ContextsView<'p> {
             times: None,
             options,
             pattern: pattern.cloned(),
-            bytecode: false,
+            bytecode,
         };
         let is_hot = |node: &ContextNode| node.calls.is_some_and(|(_, most)| most >= threshold);
         let nodes = contexts.tree.nodes().iter();
         view.hot = nodes.map(|node| is_hot(node) && view.is_chosen(node)).collect();
         view.times = ContextTimes::of(profile, contexts.tree.nodes(), &view.parents);
         Ok(Some(view))
-    }
-
-    /// Shows decisions as what the bytecode did, if that is wanted.
-    pub fn in_bytecode(mut self, bytecode: bool) -> Self {
-        self.bytecode = bytecode;
-        self
     }
 
     fn is_chosen(&self, node: &ContextNode) -> bool {
@@ -190,8 +185,7 @@ impl<'p> ContextsView<'p> {
     /// `a.b.C.m(int)`.
     pub fn title(&self, node: &ContextNode) -> String {
         let (class, method) = self.method(node);
-        let signature = names::signature(&method.name, &method.descriptor);
-        format!("{}.{signature}", names::dotted(class))
+        names::title(class, &method.name, &method.descriptor)
     }
 
     /// Share of all calls.

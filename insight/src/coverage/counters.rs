@@ -1,11 +1,12 @@
 //! Sums.
 
 use std::collections::BTreeMap;
-use std::ops::Add;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign};
 
 use super::MethodCoverage;
 
-/// So many of so many.
+/// A part of a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ratio {
     /// What ran.
@@ -45,6 +46,18 @@ impl Add for Ratio {
     }
 }
 
+impl AddAssign for Ratio {
+    fn add_assign(&mut self, other: Ratio) {
+        *self = *self + other;
+    }
+}
+
+impl Sum for Ratio {
+    fn sum<I: Iterator<Item = Ratio>>(ratios: I) -> Ratio {
+        ratios.fold(Ratio::default(), Ratio::add)
+    }
+}
+
 /// What of some methods ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -73,16 +86,16 @@ impl Counters {
         let mut lines: BTreeMap<(&str, &str, u32), bool> = BTreeMap::new();
         let mut classes: BTreeMap<&str, bool> = BTreeMap::new();
         for method in methods {
-            counters.paths = counters.paths + method.capped(cap);
-            counters.methods = counters.methods + Ratio::one(method.ran());
-            counters.mcdc = counters.mcdc + method.mcdc_ratio();
+            counters.paths += method.capped(cap);
+            counters.methods += Ratio::one(method.ran());
+            counters.mcdc += method.mcdc_ratio();
             let (known, unknown) = method.prime_path_ratio();
-            counters.prime_paths = counters.prime_paths + known;
+            counters.prime_paths += known;
             counters.unknown_prime_paths += unknown;
             *classes.entry(method.class()).or_default() |= method.ran();
             let measured = method.measured();
             for branch in &measured.branches {
-                counters.branches = counters.branches + branch.ratio();
+                counters.branches += branch.ratio();
             }
             let package = method.class().rsplit_once('/').map_or("", |(package, _)| package);
             let file = method.source_file().unwrap_or(method.class());
@@ -90,11 +103,8 @@ impl Counters {
                 *lines.entry((package, file, number)).or_default() |= line.count > 0;
             }
         }
-        let sum = |flags: &mut dyn Iterator<Item = bool>| {
-            flags.fold(Ratio::default(), |sum, covered| sum + Ratio::one(covered))
-        };
-        counters.lines = sum(&mut lines.into_values());
-        counters.classes = sum(&mut classes.into_values());
+        counters.lines = lines.into_values().map(Ratio::one).sum();
+        counters.classes = classes.into_values().map(Ratio::one).sum();
         counters
     }
 }

@@ -22,12 +22,11 @@ impl MethodCoverage {
     /// Outcomes of conditions that decided on their own; none of none if MC/DC was not asked for.
     pub fn mcdc_ratio(&self) -> Ratio {
         let decisions = self.mcdc.iter().flatten();
-        decisions.fold(Ratio::default(), |sum, decision| {
-            sum + Ratio {
-                covered: decision.covered(),
-                total: decision.total(),
-            }
-        })
+        let ratios = decisions.map(|decision| Ratio {
+            covered: decision.covered(),
+            total: decision.total(),
+        });
+        ratios.sum()
     }
 
     /// Prime paths that ran, of those of which it is known, and the number of others.
@@ -36,7 +35,7 @@ impl MethodCoverage {
             return (Ratio::default(), 0);
         };
         let known = paths.iter().filter_map(|path| path.covered);
-        let ratio = known.fold(Ratio::default(), |sum, covered| sum + Ratio::one(covered));
+        let ratio: Ratio = known.map(Ratio::one).sum();
         (ratio, paths.len() as u64 - ratio.total)
     }
 }

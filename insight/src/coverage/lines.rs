@@ -5,7 +5,6 @@
 //! for the first one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Add;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
 use trodden_profile::{
@@ -13,6 +12,7 @@ use trodden_profile::{
 };
 
 use super::{MethodCoverage, Ratio};
+use crate::names::edge;
 
 /// What of a method the compiler made.
 #[derive(Clone, Debug, Default)]
@@ -145,9 +145,7 @@ impl BranchCoverage {
     /// Outcomes that were taken, of all.
     pub fn ratio(&self) -> Ratio {
         let outcomes = self.outcomes.iter();
-        outcomes.fold(Ratio::default(), |sum, outcome| {
-            sum + Ratio::one(outcome.count > 0)
-        })
+        outcomes.map(|outcome| Ratio::one(outcome.count > 0)).sum()
     }
 }
 
@@ -168,7 +166,7 @@ impl Line {
     /// Outcomes of its branches that were taken, of all.
     pub fn branch_ratio(&self) -> Ratio {
         let outcomes = self.branches.iter().flatten();
-        outcomes.fold(Ratio::default(), |sum, &count| sum + Ratio::one(count > 0))
+        outcomes.map(|&count| Ratio::one(count > 0)).sum()
     }
 }
 
@@ -190,13 +188,6 @@ struct Piece {
     instructions: u64,
 }
 
-fn edge_of(block: usize, index: usize) -> EdgeRef {
-    EdgeRef {
-        from: BlockId::new(block),
-        index: index as u32,
-    }
-}
-
 impl MethodCoverage {
     /// Its branches, in the order of their blocks.
     pub fn branches(&self) -> Vec<BranchCoverage> {
@@ -212,9 +203,9 @@ impl MethodCoverage {
                 .zip(outcomes)
                 .enumerate()
                 .filter(|(_, (to, _))| !self.made.no_match.contains(&to.index()));
-            let outcome = |(edge, (_, &count)): (usize, (&BlockId, &u64))| OutcomeCoverage {
+            let outcome = |(index, (_, &count)): (usize, (&BlockId, &u64))| OutcomeCoverage {
                 count,
-                edges: vec![edge_of(block, edge)],
+                edges: vec![edge(block, index)],
             };
             BranchCoverage {
                 block,
@@ -352,9 +343,9 @@ impl MethodCoverage {
                 add(at, count, None);
             } else if compared.insert(at) {
                 let case = self.made.compares[&at];
-                for (edge, way) in ways(at).zip(counts(at)).enumerate() {
-                    if edge == case {
-                        add(way.0, way.1, Some(edge_of(at, edge)));
+                for (index, way) in ways(at).zip(counts(at)).enumerate() {
+                    if index == case {
+                        add(way.0, way.1, Some(edge(at, index)));
                     } else {
                         open.push(way);
                     }
@@ -506,19 +497,11 @@ impl MethodCoverage {
             total: piece.instructions,
         });
         let all = lines.values().map(of_line).chain(others);
-        let instructions = self
-            .instructions
-            .as_ref()
-            .map(|_| all.fold(Ratio::default(), Ratio::add));
+        let instructions = self.instructions.as_ref().map(|_| all.sum());
         Measured {
             lines,
             branches,
             instructions,
         }
-    }
-
-    /// Instructions that ran, of all; `None` if they are not known.
-    pub fn instruction_ratio(&self) -> Option<Ratio> {
-        self.measured().instructions
     }
 }

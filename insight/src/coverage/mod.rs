@@ -138,8 +138,8 @@ pub struct Coverage {
     /// Classes that were loaded with other bytes than the known ones; lines and branches are those of the
     /// loaded ones.
     pub other_bytes: Vec<String>,
-    /// Is it known which paths ran?
-    has_paths: bool,
+    /// Is it known which paths ran? Else only blocks and ways of decisions are, and there is no path in any sum.
+    pub has_paths: bool,
     /// Folders below which packages begin.
     pub folders: Vec<PathBuf>,
     /// As asked for.
@@ -179,16 +179,6 @@ impl Coverage {
     /// Sums over all methods.
     pub fn counters(&self) -> Counters {
         Counters::of(&self.methods, self.options.cap)
-    }
-
-    /// Is it known which paths ran? Else only blocks and ways of decisions are, and there is no path in any sum.
-    pub fn has_paths(&self) -> bool {
-        self.has_paths
-    }
-
-    /// Most paths of a method that are counted into sums.
-    pub fn cap(&self) -> u64 {
-        self.options.cap
     }
 
     /// The coverage with printable names, for formats that cannot hold others.

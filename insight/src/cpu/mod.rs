@@ -79,10 +79,7 @@ impl<'v> CpuView<'v> {
 pub fn title(frame: &CpuFrame) -> String {
     match frame.kind {
         CpuFrameKind::Other => frame.name.clone(),
-        _ => {
-            let signature = names::signature(&frame.name, &frame.descriptor);
-            format!("{}.{signature}", names::dotted(&frame.class))
-        }
+        _ => names::title(&frame.class, &frame.name, &frame.descriptor),
     }
 }
 
@@ -90,9 +87,6 @@ pub fn title(frame: &CpuFrame) -> String {
 pub fn short_title(frame: &CpuFrame) -> String {
     match frame.kind {
         CpuFrameKind::Other => frame.name.clone(),
-        _ => {
-            let class = frame.class.rsplit('/').next().unwrap_or(&frame.class);
-            format!("{class}.{}", frame.name)
-        }
+        _ => format!("{}.{}", names::simple(&frame.class), frame.name),
     }
 }

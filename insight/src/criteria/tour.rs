@@ -10,6 +10,7 @@ use trodden_numbering::{BlockId, FlowGraph, Path, PathEnd, StartKind};
 use trodden_profile::{MethodCounts, MethodMap, PathForest};
 
 use super::prime::{ENTRY, Flow, TooMany};
+use crate::view::ran;
 
 /// The prime paths of a method.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,14 +76,6 @@ pub fn prime_paths(map: &MethodMap, counts: &MethodCounts, followed: Followed<'_
         }
     };
     PrimePaths::All(primes.iter().zip(covered).map(one).collect())
-}
-
-fn ran(counts: &MethodCounts) -> bool {
-    counts
-        .paths
-        .values()
-        .chain(counts.partial.values())
-        .any(|&count| count > 0)
 }
 
 /// Paths that a prime path can be made of: one more than the places on its way at which paths end.

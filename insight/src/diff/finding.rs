@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use trodden_numbering::{BlockId, EdgeRef};
-use trodden_profile::{BlockExit, Profile, RunInfo};
+use trodden_profile::{BlockExit, Profile};
 
 use super::DiffOptions;
 use super::amount::Amount;
@@ -102,7 +101,7 @@ pub struct MethodChange {
     /// CPU time with all that it calls, if both profiles have samples.
     pub time: Option<TimeChange>,
     /// The branch that explains the change.
-    pub cause: Option<Cause>,
+    pub cause: Option<BranchChange>,
     /// Branches whose probabilities changed, the largest effect first.
     pub branches: Vec<BranchChange>,
     /// Paths whose frequency per activation changed most.
@@ -127,7 +126,7 @@ pub struct BranchChange {
     /// The outcome that the probability speaks of, in the condition's own terms.
     pub outcome: String,
     /// Share of that outcome; `None` where the branch was never reached, or was not there.
-    pub probability: Odds,
+    pub probability: [Option<f64>; 2],
     /// How often the branch was reached.
     pub reached: [u64; 2],
     /// Is the branch not in the first build?
@@ -143,11 +142,6 @@ pub struct BranchChange {
     /// The out-edge.
     pub edge: usize,
 }
-
-/// A share before and after.
-pub type Odds = [Option<f64>; 2];
-/// The branch that explains a change.
-pub type Cause = BranchChange;
 
 /// A path that is taken more or less often per activation.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,7 +195,7 @@ pub fn find(
         ],
         amount,
         repeats,
-        exact: counted(&before.run) && counted(&after.run),
+        exact: before.run.exact && after.run.exact,
         before: &b,
         after: &a,
         pairs: &pairs,
@@ -268,7 +262,7 @@ pub fn find(
             work,
             scale: amount.factor,
             expected,
-            exact: [before, after].map(|p| counted(&p.run)),
+            exact: [before, after].map(|p| p.run.exact),
             matched,
             shapes: b.iter().chain(&a).all(|s| s.map.shape.is_some()),
             threshold: options.threshold,
@@ -282,15 +276,10 @@ pub fn find(
     }
 }
 
-fn counted(run: &RunInfo) -> bool {
-    run.exact
-}
-
 impl MethodChange {
     /// `a.b.C.m(int)`.
     pub fn title(&self) -> String {
-        let signature = names::signature(&self.name, &self.descriptor);
-        format!("{}.{signature}", names::dotted(&self.class))
+        names::title(&self.class, &self.name, &self.descriptor)
     }
 }
 
@@ -592,10 +581,7 @@ impl<'s, 'p> Both<'s, 'p> {
                     .map(|i| (now[i] - was[i]) * expected[to[i].index()])
                     .sum();
                 let info = &after.map.blocks[*block];
-                let edge = EdgeRef {
-                    from: BlockId::new(*block),
-                    index: outcome as u32,
-                };
+                let edge = names::edge(*block, outcome);
                 let before_known = other.is_some() && reached[0] > 0;
                 Some(BranchChange {
                     line: after.map.line(info.last),
@@ -734,13 +720,7 @@ impl<'s, 'p> Both<'s, 'p> {
         let side = self.named(pair);
         let before = pair.before.map(|i| &self.before[i]);
         let after = pair.after.map(|i| &self.after[i]);
-        let title = |side: &Side| {
-            format!(
-                "{}.{}",
-                names::dotted(side.class),
-                names::signature(&side.map.name, &side.map.descriptor)
-            )
-        };
+        let title = |side: &Side| names::title(side.class, &side.map.name, &side.map.descriptor);
         let renamed_from = before.filter(|b| title(b) != title(side)).map(title);
         let cause = cause(&candidate.branches, candidate.effect);
         let (new_lines, gone_lines) = match (before, after) {

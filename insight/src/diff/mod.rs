@@ -25,7 +25,7 @@ use std::borrow::Cow;
 use trodden_profile::{MergeError, Profile, facts};
 
 pub use amount::Amount;
-pub use finding::{BranchChange, Cause, Diff, MethodChange, Odds, PathChange, Reason, Summary};
+pub use finding::{BranchChange, Diff, MethodChange, PathChange, Reason, Summary};
 pub use pairing::Matched;
 pub use paths::route;
 pub use side::{Side, sides};

@@ -5,6 +5,7 @@ use trodden_numbering::{BlockId, EdgeRef, FlowGraph, StartKind};
 use trodden_profile::{CpuTime, EndKind, MethodMap, Outcome};
 
 use super::ratio;
+use crate::names::edge;
 use crate::path_time::{PathTime, Times};
 use crate::view::{MethodView, PathView, View};
 
@@ -164,7 +165,7 @@ impl<'v> OfMethod<'v, '_> {
             let counts = &method.edges.edges[branch.block];
             let total = counts.iter().fold(0u64, |sum, &n| sum.saturating_add(n));
             for (index, &count) in counts.iter().enumerate() {
-                let edge = super::edge(branch.block, index);
+                let edge = edge(branch.block, index);
                 let time = method.time_of(edge).filter(|time| self.is_worth(time));
                 let Some(time) = time.filter(|_| total >= MIN_EXECUTIONS) else {
                     continue;

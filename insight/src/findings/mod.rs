@@ -4,8 +4,6 @@ mod causes;
 mod explained;
 mod overlap;
 
-use trodden_numbering::{BlockId, EdgeRef};
-
 pub use causes::{Candidate, What};
 pub use explained::{Cause, causes};
 pub use overlap::Spent;
@@ -48,13 +46,5 @@ pub fn ratio(part: u64, whole: u64) -> f64 {
         0.0
     } else {
         part as f64 / whole as f64
-    }
-}
-
-/// An edge of a block.
-pub fn edge(block: usize, index: usize) -> EdgeRef {
-    EdgeRef {
-        from: BlockId::new(block),
-        index: index as u32,
     }
 }

@@ -11,6 +11,7 @@ use trodden_profile::{MethodMap, Profile, TestCounts};
 use super::diff::{ChangeError, FileChange, Piece, parse};
 use super::{initialisers, is_of};
 use crate::names;
+use crate::view;
 
 /// Tests to run for a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -119,20 +120,9 @@ fn concern(
         let at = test
             .methods
             .binary_search_by_key(&(class, method), |m| (m.class, m.method));
-        let counts = at.ok().map(|at| &test.methods[at].counts);
-        counts.is_some_and(|counts| {
-            counts
-                .paths
-                .values()
-                .chain(counts.partial.values())
-                .any(|&n| n > 0)
-        })
+        at.is_ok_and(|at| view::ran(&test.methods[at].counts))
     };
-    let signature = format!(
-        "{}.{}",
-        names::dotted(name),
-        names::signature(&map.name, &map.descriptor)
-    );
+    let signature = names::title(name, &map.name, &map.descriptor);
     let tests: Vec<&TestCounts> = profile.by_test.iter().filter(ran).collect();
     if let Some(other) = tests.iter().find(|test| !TestCounts::is_test(&test.name)) {
         selection.may_be_any(format!("{signature} ran in no test of its own: {}", other.name));

@@ -10,7 +10,7 @@ mod initialisers;
 
 use std::collections::BTreeMap;
 
-use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
+use trodden_numbering::{BlockId, FlowGraph};
 use trodden_profile::{BlockExit, ClassMap, EdgeProfile, MethodMap, Profile, TestCounts};
 
 pub use change::{Selection, tests_of_change};
@@ -29,11 +29,6 @@ pub struct Reached {
     pub tests: Vec<(String, u64)>,
     /// Outcomes of decisions on the line, in words, and the tests that take them.
     pub outcomes: Vec<(String, Vec<String>)>,
-}
-
-/// Was the profile recorded with a listener that tells tests apart?
-pub fn has_tests(profile: &Profile) -> bool {
-    !profile.by_test.is_empty()
 }
 
 /// Who runs a line of a source file, which is named by the end of its path (`Order.java`, `shop/Order.java`);
@@ -86,19 +81,11 @@ fn reached(
             }
         }
     }
-    let words = |((block, index), names): ((usize, usize), Vec<String>)| {
-        let edge = EdgeRef {
-            from: BlockId::new(block),
-            index: index as u32,
-        };
-        (decisions.followed(map, edge), names)
+    let words = |((block, index), tests): ((usize, usize), Vec<String>)| {
+        (decisions.followed(map, names::edge(block, index)), tests)
     };
     Reached {
-        method: format!(
-            "{}.{}",
-            names::dotted(&class.name),
-            names::signature(&map.name, &map.descriptor)
-        ),
+        method: names::title(&class.name, &map.name, &map.descriptor),
         tests,
         outcomes: outcomes.into_iter().map(words).collect(),
     }

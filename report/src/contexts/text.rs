@@ -15,11 +15,10 @@ const CHAIN: usize = 4;
 
 /// Lines without their ends.
 pub(super) fn write(view: &ContextsView, top: usize, page: &mut Page) {
-    let title = page.styled(
+    page.styled_line(
         TITLE,
         "Hot calling contexts (calls of each, those of its callees not included)",
     );
-    page.line(&title);
     if let Some((summary, tree)) = lines(view, top).split_first() {
         page.wrapped(2, summary);
         tree.iter().for_each(|line| page.line(line));

@@ -33,16 +33,16 @@ impl Sums {
             1 + beyond.sum::<u64>()
         };
         Sums {
-            lines: all().fold(Ratio::default(), |sum, line| sum + Ratio::one(hits(line) > 0)),
-            branches: all().fold(Ratio::default(), |sum, line| sum + branches(line)),
+            lines: all().map(|line| Ratio::one(hits(line) > 0)).sum(),
+            branches: all().map(|line| branches(line)).sum(),
             complexity: methods.iter().map(complexity).sum(),
             methods: methods.len() as u64,
         }
     }
 
     fn add(&mut self, other: Sums) {
-        self.lines = self.lines + other.lines;
-        self.branches = self.branches + other.branches;
+        self.lines += other.lines;
+        self.branches += other.branches;
         self.complexity += other.complexity;
         self.methods += other.methods;
     }
@@ -64,12 +64,12 @@ fn hits(lines: &[(Line, &'static str)]) -> u64 {
 }
 
 fn branches(lines: &[(Line, &'static str)]) -> Ratio {
-    lines
-        .iter()
-        .fold(Ratio::default(), |sum, (line, _)| sum + line.branch_ratio())
+    lines.iter().map(|(line, _)| line.branch_ratio()).sum()
 }
 
-pub(super) fn write(coverage: &Coverage) -> String {
+/// Cobertura's XML report, as of its DTD `coverage-04`.
+pub fn cobertura(coverage: &Coverage) -> String {
+    let coverage = &coverage.printable();
     let mut packages: BTreeMap<&str, BTreeMap<&str, Vec<&MethodCoverage>>> = BTreeMap::new();
     let mut roots: BTreeSet<String> = BTreeSet::new();
     for method in &coverage.methods {
@@ -227,11 +227,8 @@ fn write_lines(out: &mut Xml, lines: &Lines) {
             .iter()
             .flat_map(|(line, kind)| line.branches.iter().map(move |outcomes| (outcomes, *kind)));
         for (at, (outcomes, kind)) in outcomes.enumerate() {
-            let taken = |sum: Ratio, &count: &u64| sum + Ratio::one(count > 0);
-            let (at, share) = (
-                at.to_string(),
-                self::share(outcomes.iter().fold(Ratio::default(), taken)),
-            );
+            let taken = outcomes.iter().map(|&count| Ratio::one(count > 0)).sum();
+            let (at, share) = (at.to_string(), self::share(taken));
             out.empty(
                 "condition",
                 &[("number", &at), ("type", kind), ("coverage", &share)],

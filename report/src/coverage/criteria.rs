@@ -4,15 +4,15 @@ use serde::Serialize;
 use trodden_insight::coverage::{
     ConditionCoverage, Coverage, DecisionCoverage, MethodCoverage, PrimePath, PrimePaths, Ratio,
 };
-use trodden_insight::criteria::{self};
+use trodden_insight::criteria;
 use trodden_insight::decisions::Decision;
-use trodden_insight::names;
-use trodden_insight::names::place;
+use trodden_insight::names::{self, edge, place};
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
 use trodden_profile::MethodMap;
 
 use super::text::of;
-use crate::text::{DECISION, HOT, Page, WIDTH, elide};
+use crate::object::object;
+use crate::text::{DECISION, Page};
 use crate::words::thousands;
 
 /// Prime paths of one method in text.
@@ -29,7 +29,7 @@ fn undecided(method: &MethodCoverage) -> Vec<String> {
                     1 => String::new(),
                     count => format!(" (condition {} of {count})", at + 1),
                 };
-                let edge = edge(condition, index);
+                let edge = edge(condition.block, index);
                 let decision = method.decisions.of(condition.block).and_then(Decision::phrase);
                 let outcome = match (&decision, method.decisions.is_negative(map, edge)) {
                     (Some(_), false) => "true".to_owned(),
@@ -68,34 +68,19 @@ fn prime_path(method: &MethodCoverage, path: &PrimePath) -> String {
     }
 }
 
-fn edge(condition: &ConditionCoverage, index: usize) -> EdgeRef {
-    EdgeRef {
-        from: BlockId::new(condition.block),
-        index: index as u32,
-    }
-}
-
 /// The edge between two blocks, if it is the outcome of a decision.
 fn decided(map: &MethodMap, destinations: &[usize], from: BlockId, to: BlockId) -> Option<EdgeRef> {
     let ways = map.graph.successors(from);
     let index = ways
         .iter()
         .position(|&way| destinations[way.index()] == to.index())?;
-    (ways.len() > 1).then_some(EdgeRef {
-        from,
-        index: index as u32,
-    })
+    (ways.len() > 1).then(|| edge(from.index(), index))
 }
 
 fn title(page: &mut Page, method: &MethodCoverage, ratio: Ratio) {
     let map = method.map();
-    let name = names::signature(&map.name, &map.descriptor);
-    let numbers = format!("{:>15}  ", of(ratio));
-    let name = elide(
-        &format!("{}.{name}", names::dotted(method.class())),
-        WIDTH.saturating_sub(numbers.chars().count()),
-    );
-    page.line(&format!("{numbers}{}", page.styled(HOT, &name)));
+    let title = names::title(method.class(), &map.name, &map.descriptor);
+    page.row(&format!("{:>15}  ", of(ratio)), &title);
 }
 
 /// What of MC/DC and of prime paths is missing, of the `top` methods that lack most.
@@ -183,97 +168,55 @@ fn not_known(page: &mut Page, coverage: &Coverage) {
     }
 }
 
-/// A decision of MC/DC, for JSON.
-#[derive(Serialize)]
-pub(super) struct JsonDecision {
-    line: Option<u32>,
-    covered: u64,
-    total: u64,
-    conditions: Vec<Condition>,
-}
-
-#[derive(Serialize)]
-struct Condition {
-    bci: u32,
-    line: Option<u32>,
-    condition: Option<String>,
-    outcomes: Vec<Outcome>,
-}
-
-#[derive(Serialize)]
-struct Outcome {
-    outcome: String,
-    decided: bool,
-}
-
-/// Prime paths, for JSON.
-#[derive(Serialize)]
-pub(super) struct Primes {
-    covered: u64,
-    total: u64,
-    unknown: u64,
-    too_many: bool,
-    missed: Vec<Missed>,
-}
-
-#[derive(Serialize)]
-struct Missed {
-    bci: Vec<u32>,
-    text: String,
-}
-
-pub(super) fn decisions(method: &MethodCoverage) -> Option<Vec<JsonDecision>> {
+/// The decisions of MC/DC, for JSON.
+pub(super) fn decisions(method: &MethodCoverage) -> Option<Vec<impl Serialize + use<>>> {
     let map = method.map();
     let condition = |condition: &ConditionCoverage| {
         let last = map.blocks[condition.block].last;
-        let outcome = |index: usize| Outcome {
-            outcome: method.decisions.outcome_or_label(map, edge(condition, index)),
-            decided: condition.decided[index],
-        };
-        Condition {
-            bci: last,
-            line: map.line(last),
-            condition: method
-                .decisions
-                .of(condition.block)
-                .and_then(|decision| decision.phrase()),
-            outcomes: [0, 1].map(outcome).into(),
+        let decision = method.decisions.of(condition.block);
+        object! {
+            "bci": last,
+            "line": map.line(last),
+            "condition": decision.and_then(Decision::phrase),
+            "outcomes": [0, 1].map(|index| object! {
+                "outcome": method.decisions.outcome_or_label(map, edge(condition.block, index)),
+                "decided": condition.decided[index],
+            }),
         }
     };
-    let decisions = method.mcdc.as_ref()?.iter();
-    let one = |decision: &DecisionCoverage| JsonDecision {
-        line: decision
-            .conditions
-            .first()
-            .and_then(|c| map.line(map.blocks[c.block].last)),
-        covered: decision.covered(),
-        total: decision.total(),
-        conditions: decision.conditions.iter().map(condition).collect(),
+    let one = |decision: &DecisionCoverage| {
+        let first = decision.conditions.first();
+        object! {
+            "line": first.and_then(|c| map.line(map.blocks[c.block].last)),
+            "covered": decision.covered(),
+            "total": decision.total(),
+            "conditions": decision.conditions.iter().map(condition).collect::<Vec<_>>(),
+        }
     };
-    Some(decisions.map(one).collect())
+    Some(method.mcdc.as_ref()?.iter().map(one).collect())
 }
 
-pub(super) fn primes(method: &MethodCoverage) -> Option<Primes> {
+/// Prime paths, for JSON.
+pub(super) fn primes(method: &MethodCoverage) -> Option<impl Serialize + use<>> {
     let map = method.map();
-    let paths = method.prime_paths.as_ref()?;
     let (known, unknown) = method.prime_path_ratio();
-    let missed = match paths {
-        PrimePaths::All(paths) => paths.iter().filter(|path| path.covered == Some(false)).collect(),
-        PrimePaths::TooMany => Vec::new(),
+    let paths = match method.prime_paths.as_ref()? {
+        PrimePaths::All(paths) => Some(paths),
+        PrimePaths::TooMany => None,
     };
-    let one = |path: &PrimePath| Missed {
-        bci: path
-            .blocks
-            .iter()
-            .map(|block| map.blocks[block.index()].start)
-            .collect(),
-        text: prime_path(method, path),
-    };
-    Some(Primes {
-        covered: known.covered,
-        total: known.total,
-        unknown,
-        too_many: *paths == PrimePaths::TooMany,
-        missed: missed.into_iter().map(one).collect(),
+    let missed = paths
+        .into_iter()
+        .flatten()
+        .filter(|path| path.covered == Some(false));
+    let missed = missed.map(|path| {
+        let starts = path.blocks.iter().map(|block| map.blocks[block.index()].start);
+        object! { "bci": starts.collect::<Vec<_>>(), "text": prime_path(method, path) }
+    });
+    Some(object! {
+        "covered": known.covered,
+        "total": known.total,
+        "unknown": unknown,
+        "too_many": paths.is_none(),
+        "missed": missed.collect::<Vec<_>>(),
     })
 }

@@ -41,12 +41,11 @@ impl Sums {
         sums.methods = Ratio::one(covered);
         sums.complexity = Ratio::one(covered);
         for ratio in measured.branches.iter().map(BranchCoverage::ratio) {
-            sums.branches = sums.branches + ratio;
-            sums.complexity = sums.complexity
-                + Ratio {
-                    covered: ratio.covered.saturating_sub(1),
-                    total: ratio.total.saturating_sub(1),
-                };
+            sums.branches += ratio;
+            sums.complexity += Ratio {
+                covered: ratio.covered.saturating_sub(1),
+                total: ratio.total.saturating_sub(1),
+            };
         }
         let file = method.source_file().unwrap_or_default().to_owned();
         let lines = sums.lines.entry(file).or_default();
@@ -57,26 +56,24 @@ impl Sums {
     }
 
     fn add(&mut self, other: &Sums) {
-        self.instructions = self.instructions + other.instructions;
-        self.branches = self.branches + other.branches;
-        self.complexity = self.complexity + other.complexity;
-        self.methods = self.methods + other.methods;
-        self.classes = self.classes + other.classes;
+        self.instructions += other.instructions;
+        self.branches += other.branches;
+        self.complexity += other.complexity;
+        self.methods += other.methods;
+        self.classes += other.classes;
         for (file, lines) in &other.lines {
             let mine = self.lines.entry(file.clone()).or_default();
             for (number, line) in lines {
                 let sum = mine.entry(*number).or_default();
-                sum.instructions = sum.instructions + line.instructions;
-                sum.branches = sum.branches + line.branches;
+                sum.instructions += line.instructions;
+                sum.branches += line.branches;
             }
         }
     }
 
     fn line_ratio(&self) -> Ratio {
         let lines = self.lines.values().flat_map(BTreeMap::values);
-        lines.fold(Ratio::default(), |sum, line| {
-            sum + Ratio::one(line.instructions.covered > 0)
-        })
+        lines.map(|line| Ratio::one(line.instructions.covered > 0)).sum()
     }
 
     fn counters(&self, out: &mut Xml) {
@@ -112,7 +109,12 @@ impl LineSums {
     }
 }
 
-pub(super) fn write(coverage: &Coverage) -> Result<String, CoverageWriteError> {
+/// JaCoCo's XML report, as of its DTD 1.1.
+///
+/// # Errors
+/// If instructions are not known, or not those of the loaded classes.
+pub fn jacoco(coverage: &Coverage) -> Result<String, CoverageWriteError> {
+    let coverage = &coverage.printable();
     if let Some((class, others)) = coverage.other_bytes.split_first() {
         return Err(CoverageWriteError::OtherBytes {
             class: class.replace('/', "."),

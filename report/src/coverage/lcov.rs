@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use trodden_insight::coverage::{Coverage, Line, MethodCoverage};
+use trodden_insight::names;
 
 /// Coverage of a source file.
 #[derive(Default)]
@@ -13,7 +14,9 @@ struct Source {
     lines: BTreeMap<u32, Vec<Line>>,
 }
 
-pub(super) fn write(coverage: &Coverage) -> String {
+/// LCOV's tracefile, as `genhtml` reads it.
+pub fn lcov(coverage: &Coverage) -> String {
+    let coverage = &coverage.printable();
     let mut sources: BTreeMap<String, Source> = BTreeMap::new();
     for method in &coverage.methods {
         let Some(file) = method.source_file() else {
@@ -80,8 +83,7 @@ fn record(out: &mut String, path: &str, source: &Source) -> std::fmt::Result {
 
 /// `Outer$Inner.m(I)V`: unique in a file.
 fn name(method: &MethodCoverage) -> String {
-    let class = method.class();
-    let simple = class.rsplit('/').next().unwrap_or(class);
+    let simple = names::simple(method.class());
     let map = method.map();
     format!("{simple}.{}{}", map.name, map.descriptor)
 }

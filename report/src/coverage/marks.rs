@@ -10,7 +10,7 @@ use trodden_insight::names::place;
 use trodden_profile::{ConditionKind, Place};
 
 use super::text::of;
-use crate::text::{DECISION, HOT, Page, WIDTH, elide};
+use crate::text::{DECISION, Page};
 use crate::words::thousands;
 
 /// Decisions of one method that are listed.
@@ -51,27 +51,15 @@ pub(super) fn lacking(coverage: &Coverage) -> Vec<((Ratio, Ratio), &MethodCovera
 fn sums(method: &MethodCoverage) -> (Ratio, Ratio) {
     let measured = method.measured();
     let branches = measured.branches.iter().map(BranchCoverage::ratio);
-    let sum = |sum: Ratio, one: Ratio| sum + one;
-    (
-        branches.fold(Ratio::default(), sum),
-        measured
-            .lines
-            .values()
-            .map(|line| Ratio::one(line.count > 0))
-            .fold(Ratio::default(), sum),
-    )
+    let lines = measured.lines.values().map(|line| Ratio::one(line.count > 0));
+    (branches.sum(), lines.sum())
 }
 
 fn one(page: &mut Page, method: &MethodCoverage, branches: Ratio, lines: Ratio) {
     let map = method.map();
-    let title = format!(
-        "{}.{}",
-        names::dotted(method.class()),
-        names::signature(&map.name, &map.descriptor)
-    );
+    let title = names::title(method.class(), &map.name, &map.descriptor);
     let numbers = format!("{:>15} {:>14}  ", of(branches), of(lines));
-    let width = WIDTH.saturating_sub(numbers.chars().count());
-    page.line(&format!("{numbers}{}", page.styled(HOT, &elide(&title, width))));
+    page.row(&numbers, &title);
     if !method.ran() {
         page.wrapped(6, "did not run");
         return;

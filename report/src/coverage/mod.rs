@@ -2,7 +2,7 @@
 
 mod cobertura;
 mod criteria;
-mod formats;
+mod error;
 mod jacoco;
 mod json;
 mod lcov;
@@ -14,5 +14,12 @@ mod sonar;
 mod text;
 mod xml;
 
-pub use formats::{CoverageFormats, CoverageWriteError};
-pub use site::SiteFile;
+pub use cobertura::cobertura;
+pub use error::CoverageWriteError;
+pub use jacoco::jacoco;
+pub use json::json;
+pub use lcov::lcov;
+pub use never::never_ran;
+pub use site::{SiteFile, site};
+pub use sonar::sonar;
+pub use text::text;

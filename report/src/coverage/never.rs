@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use trodden_insight::coverage::{Coverage, MethodCoverage};
+use trodden_insight::coverage::Coverage;
 use trodden_insight::names;
 
-use crate::text::{HOT, Page, TITLE, WIDTH, elide};
+use crate::text::{Page, TITLE};
 use crate::words::thousands;
 
 /// A class with methods that never ran.
@@ -26,12 +26,9 @@ impl Class<'_> {
 }
 
 /// For a terminal: at most `top` classes of which methods never ran, those with most such lines first.
-pub(super) fn text(coverage: &Coverage, top: usize, color: bool) -> String {
-    let mut page = Page {
-        out: String::new(),
-        color,
-    };
-    write(coverage, top, &mut page);
+pub fn never_ran(coverage: &Coverage, top: usize, color: bool) -> String {
+    let mut page = Page::new(color);
+    write(&coverage.printable(), top, &mut page);
     page.out
 }
 
@@ -45,22 +42,17 @@ fn classes(coverage: &Coverage) -> BTreeMap<&str, Class<'_>> {
         if method.ran() {
             class.live.extend(lines.keys())
         } else {
-            class.dead.push(name(method))
+            class.dead.push(&method.map().name)
         }
     }
     classes.retain(|_, class| !class.dead.is_empty());
     classes
 }
 
-fn name(method: &MethodCoverage) -> &str {
-    &method.map().name
-}
-
 fn write(coverage: &Coverage, top: usize, page: &mut Page) {
     let mut classes: Vec<_> = classes(coverage).into_iter().collect();
     page.line("");
-    let title = page.styled(TITLE, "Never ran, by class");
-    page.line(&title);
+    page.styled_line(TITLE, "Never ran, by class");
     if classes.is_empty() {
         page.line("  nothing: each method ran");
         return;
@@ -79,9 +71,7 @@ fn write(coverage: &Coverage, top: usize, page: &mut Page) {
         } else {
             format!(": {}", class.dead.join(", "))
         };
-        let width = WIDTH.saturating_sub(numbers.chars().count());
-        let text = elide(&format!("{}{methods}", names::dotted(name)), width);
-        page.line(&format!("{numbers}{}", page.styled(HOT, &text)));
+        page.row(&numbers, &format!("{}{methods}", names::dotted(name)));
     }
     if classes.len() > top {
         let more = thousands((classes.len() - top) as u64);

@@ -1,28 +1,19 @@
 //! Coverage in reports of profiles that recorded nothing else.
 
 use maud::{Markup, html};
-use serde::Serialize;
 use trodden_insight::coverage::{Counters, Coverage, CoverageOptions, MethodCoverage};
 use trodden_insight::names;
 use trodden_insight::view::View;
 
-use super::json::Part;
+use super::json::part;
 use super::{marks, text};
+use crate::object::object;
 use crate::section::{Extent, Json, ReportSection};
 use crate::text::Page;
 use crate::words::{percent, thousands};
 
 /// Coverage as a kind of data.
 pub(crate) struct Kind;
-
-/// Sums, for JSON. `trodden coverage --format json` has all of it.
-#[derive(Serialize)]
-struct Sums {
-    branches: Part,
-    lines: Part,
-    methods: Part,
-    classes: Part,
-}
 
 /// Of the classes that were loaded; only the command line can know others.
 fn coverage(view: &View) -> Option<Coverage> {
@@ -62,11 +53,12 @@ impl ReportSection for Kind {
 
     fn json<'v>(&self, view: &'v View<'v>, _: &Extent) -> Option<Json<'v>> {
         let sums = coverage(view)?.counters();
-        Some(Box::new(Sums {
-            branches: sums.branches.into(),
-            lines: sums.lines.into(),
-            methods: sums.methods.into(),
-            classes: sums.classes.into(),
+        // `trodden coverage --format json` has the rest.
+        Some(Box::new(object! {
+            "branches": part(sums.branches),
+            "lines": part(sums.lines),
+            "methods": part(sums.methods),
+            "classes": part(sums.classes),
         }))
     }
 }

@@ -7,7 +7,9 @@ use trodden_insight::coverage::{Coverage, Ratio};
 
 use super::xml::Xml;
 
-pub(super) fn write(coverage: &Coverage) -> String {
+/// SonarQube's generic format, version 1.
+pub fn sonar(coverage: &Coverage) -> String {
+    let coverage = &coverage.printable();
     let mut files: BTreeMap<String, BTreeMap<u32, (bool, Ratio)>> = BTreeMap::new();
     for method in &coverage.methods {
         let file = method.source_file();
@@ -18,7 +20,7 @@ pub(super) fn write(coverage: &Coverage) -> String {
         for (number, line) in method.lines() {
             let (ran, branches) = lines.entry(number).or_default();
             *ran |= line.count > 0;
-            *branches = *branches + line.branch_ratio();
+            *branches += line.branch_ratio();
         }
     }
     let mut out = Xml::new(None);

@@ -10,22 +10,20 @@ use trodden_numbering::EdgeRef;
 use trodden_profile::{MethodMap, Place};
 
 use super::{criteria, marks};
-use crate::text::{DECISION, HOT, Page, SOFT, TITLE, WIDTH, elide, wrap};
+use crate::text::{DECISION, Page, SOFT, TITLE, WIDTH, wrap};
 use crate::words::{self, percent, thousands};
 
-pub(super) fn write(coverage: &Coverage, top: usize, color: bool) -> String {
-    let mut page = Page {
-        out: String::new(),
-        color,
-    };
-    all(&mut page, coverage, top);
+/// For a terminal: the sums, and of the `top` methods that lack most paths the nearest uncovered one.
+pub fn text(coverage: &Coverage, top: usize, color: bool) -> String {
+    let mut page = Page::new(color);
+    all(&mut page, &coverage.printable(), top);
     page.out
 }
 
 /// All of it, at most `top` methods.
 pub(super) fn all(page: &mut Page, coverage: &Coverage, top: usize) {
     sums(page, coverage);
-    if coverage.has_paths() {
+    if coverage.has_paths {
         lacking_paths(page, coverage, top)
     } else {
         marks::lacking_outcomes(page, coverage, top)
@@ -35,7 +33,7 @@ pub(super) fn all(page: &mut Page, coverage: &Coverage, top: usize) {
 }
 
 fn lacking_paths(page: &mut Page, coverage: &Coverage, top: usize) {
-    let cap = coverage.cap();
+    let cap = coverage.options.cap;
     let mut missing: Vec<&MethodCoverage> =
         coverage.methods.iter().filter(|m| m.paths.missed() > 0).collect();
     // Those that ran, before those that never did: a test is at hand for them.
@@ -58,8 +56,7 @@ fn lacking_paths(page: &mut Page, coverage: &Coverage, top: usize) {
 
 fn sums(page: &mut Page, coverage: &Coverage) {
     let sums = coverage.counters();
-    let title = page.styled(TITLE, "Coverage: what ran, of what could");
-    page.line(&title);
+    page.styled_line(TITLE, "Coverage: what ran, of what could");
     let rows = [
         ("paths", sums.paths),
         ("branches", sums.branches),
@@ -70,7 +67,7 @@ fn sums(page: &mut Page, coverage: &Coverage) {
         ("prime paths", sums.prime_paths),
     ];
     let known = |(name, _): &(&str, Ratio)| match *name {
-        "paths" => coverage.has_paths(),
+        "paths" => coverage.has_paths,
         "mc/dc" => coverage.options.mcdc,
         "prime paths" => coverage.options.prime_paths.is_some(),
         _ => true,
@@ -83,7 +80,7 @@ fn sums(page: &mut Page, coverage: &Coverage) {
     for (name, ratio) in rows.into_iter().filter(known) {
         let share = ratio.share().map_or("-".to_owned(), percent);
         let note = match name {
-            "paths" => format!("  (of each method at most {})", thousands(coverage.cap())),
+            "paths" => format!("  (of each method at most {})", thousands(coverage.options.cap)),
             "mc/dc" => "  (outcomes of conditions that decided alone)".to_owned(),
             _ => String::new(),
         };
@@ -100,22 +97,17 @@ fn one(page: &mut Page, method: &MethodCoverage) {
     let lines = method.lines();
     let (mut line_ratio, mut branches) = (Ratio::default(), Ratio::default());
     for line in lines.values() {
-        line_ratio = line_ratio + Ratio::one(line.count > 0);
-        branches = branches + line.branch_ratio();
+        line_ratio += Ratio::one(line.count > 0);
+        branches += line.branch_ratio();
     }
-    let title = format!(
-        "{}.{}",
-        names::dotted(method.class()),
-        names::signature(&map.name, &map.descriptor)
-    );
+    let title = names::title(method.class(), &map.name, &map.descriptor);
     let numbers = format!(
         "{:>15} {:>14} {:>14}  ",
         of(method.paths),
         of(branches),
         of(line_ratio)
     );
-    let width = WIDTH.saturating_sub(numbers.chars().count());
-    page.line(&format!("{numbers}{}", page.styled(HOT, &elide(&title, width))));
+    page.row(&numbers, &title);
     if !method.ran() {
         page.wrapped(6, "did not run");
         return;
@@ -182,8 +174,7 @@ fn notes(page: &mut Page, coverage: &Coverage) {
     }
     if !reasons.is_empty() {
         page.line("");
-        let title = page.styled(SOFT, "Not in the sums, as it is not known whether they ran:");
-        page.line(&title);
+        page.styled_line(SOFT, "Not in the sums, as it is not known whether they ran:");
     }
     for (reason, methods) in reasons {
         let count = thousands(methods.len() as u64);

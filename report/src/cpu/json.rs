@@ -3,113 +3,56 @@
 use serde::Serialize;
 use trodden_insight::cpu::CpuView;
 use trodden_insight::cpu::stacks::Divided;
-use trodden_profile::{CpuFrameKind, CpuTime};
+use trodden_profile::{CpuFrame, CpuFrameKind, CpuTime, MethodTime};
 
-#[derive(Serialize)]
-pub(super) struct Document {
-    reader: String,
-    interval_ns: u64,
-    samples: u64,
-    seconds: f64,
-    process_seconds: Option<f64>,
-    unsampled_seconds: Option<f64>,
-    missed_seconds: Option<f64>,
-    /// Samples in methods with counted paths.
-    path_samples: u64,
-    /// As many of these as are divided among paths by their counts.
-    divided_samples: f64,
-    /// What samples found inside of probes.
-    probe_seconds: Option<f64>,
-    lost: Time,
-    cut: Time,
-    shortened: Time,
-    failed: Vec<Failed>,
-    methods: Vec<Method>,
-}
-
-#[derive(Serialize)]
-struct Time {
-    samples: u64,
-    seconds: f64,
-}
-
-#[derive(Serialize)]
-struct Failed {
-    reason: String,
-    samples: u64,
-    seconds: f64,
-}
-
-#[derive(Serialize)]
-struct Method {
-    class: String,
-    name: String,
-    descriptor: String,
-    kind: &'static str,
-    #[serde(rename = "self")]
-    own: Share,
-    total: Share,
-}
-
-#[derive(Serialize)]
-struct Share {
-    samples: u64,
-    seconds: f64,
-    share: f64,
-    interval: [f64; 2],
-}
+use crate::object::{Each, Fields, Object, object};
 
 fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-fn time(time: CpuTime) -> Time {
-    Time {
-        samples: time.samples,
-        seconds: seconds(time.ns),
-    }
+fn time(time: CpuTime) -> Object<impl Fields> {
+    object! { "samples": time.samples, "seconds": seconds(time.ns) }
 }
 
-pub(super) fn document(cpu: &CpuView, divided: Divided, top: usize) -> Document {
+pub(super) fn document<'v>(cpu: &CpuView<'v>, divided: Divided, top: usize) -> impl Serialize + use<'v> {
     let about = cpu.about;
-    let share = |time: CpuTime| Share {
-        samples: time.samples,
-        seconds: seconds(time.ns),
-        share: cpu.share(time),
-        interval: cpu.interval(time),
+    let share = |of: CpuTime| {
+        object! { ..time(of), "share": cpu.share(of), "interval": cpu.interval(of) }
     };
-    let methods = cpu.methods.iter().take(top).map(|(frame, time)| Method {
-        class: frame.class.clone(),
-        name: frame.name.clone(),
-        descriptor: frame.descriptor.clone(),
-        kind: match frame.kind {
-            CpuFrameKind::Java => "java",
-            CpuFrameKind::Native => "native",
-            CpuFrameKind::Other => "other",
-        },
-        own: share(time.all.own),
-        total: share(time.all.total),
+    let method = |&(frame, of): &(&'v CpuFrame, &'v MethodTime)| {
+        object! {
+            "class": &frame.class,
+            "name": &frame.name,
+            "descriptor": &frame.descriptor,
+            "kind": match frame.kind {
+                CpuFrameKind::Java => "java",
+                CpuFrameKind::Native => "native",
+                CpuFrameKind::Other => "other",
+            },
+            "self": share(of.all.own),
+            "total": share(of.all.total),
+        }
+    };
+    let failed = about.failed.iter().map(|failed| {
+        object! { "reason": &failed.reason, ..time(failed.time) }
     });
-    let failed = about.failed.iter().map(|failed| Failed {
-        reason: failed.reason.clone(),
-        samples: failed.time.samples,
-        seconds: seconds(failed.time.ns),
-    });
-    Document {
-        reader: about.reader.clone(),
-        interval_ns: about.interval_ns,
-        samples: cpu.total.samples,
-        seconds: seconds(cpu.total.ns),
-        process_seconds: about.process_ns.map(seconds),
-        unsampled_seconds: cpu.unsampled_ns().map(seconds),
-        missed_seconds: cpu.missed_ns().map(seconds),
-        path_samples: divided.samples,
-        divided_samples: divided.by_counts,
-        probe_seconds: cpu.probes.map(|probes| probes.as_secs_f64()),
-        lost: time(about.lost),
-        cut: time(about.cut),
-        shortened: time(about.shortened),
-        failed: failed.collect(),
-        methods: methods.collect(),
+    object! {
+        "reader": &about.reader,
+        "interval_ns": about.interval_ns,
+        ..time(cpu.total),
+        "process_seconds": about.process_ns.map(seconds),
+        "unsampled_seconds": cpu.unsampled_ns().map(seconds),
+        "missed_seconds": cpu.missed_ns().map(seconds),
+        // Samples in methods with counted paths, and as many of these as are divided among paths by their counts.
+        "path_samples": divided.samples,
+        "divided_samples": divided.by_counts,
+        // What samples found inside of probes.
+        "probe_seconds": cpu.probes.map(|probes| probes.as_secs_f64()),
+        "lost": time(about.lost),
+        "cut": time(about.cut),
+        "shortened": time(about.shortened),
+        "failed": Each(failed),
+        "methods": cpu.methods.iter().take(top).map(method).collect::<Vec<_>>(),
     }
 }

@@ -130,8 +130,7 @@ pub(super) fn overview(cpu: &CpuView, width: usize, page: &mut Page) {
         table(cpu, own, FIRST, width, page);
     }
     for line in notes(cpu).iter().flat_map(|notes| wrap(notes, width)) {
-        let text = page.styled(SOFT, &line);
-        page.line(&text);
+        page.styled_line(SOFT, &line);
     }
     page.line("");
 }
@@ -141,13 +140,11 @@ pub(super) fn lines(cpu: &CpuView, top: usize, page: &mut Page) {
     page.wrapped(0, &about(cpu));
     if cpu.total.samples > 0 {
         page.line("");
-        let text = page.styled(TITLE, "Most time of their own");
-        page.line(&text);
+        page.styled_line(TITLE, "Most time of their own");
         let own = cpu.methods.iter().filter(|(_, time)| !time.all.own.is_none());
         table(cpu, own, top, 100, page);
         page.line("");
-        let text = page.styled(TITLE, "Most time with callees");
-        page.line(&text);
+        page.styled_line(TITLE, "Most time with callees");
         table(cpu, cpu.by_total().into_iter(), top, 100, page);
         page.line("");
     }

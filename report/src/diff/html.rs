@@ -2,9 +2,10 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use trodden_insight::diff::{BranchChange, Diff, MethodChange, PathChange, Reason};
+use trodden_insight::source::Sources;
 
 use super::text;
-use super::text::{cause_line, line_list, odds, place, rate, signed_percent};
+use super::text::{cause, line_list, odds, place, rate, signed_percent};
 use super::time_words;
 use crate::html::{bar, head};
 use crate::svg;
@@ -16,8 +17,8 @@ const AROUND: u32 = 4;
 /// Branches and paths shown per method.
 const MOST_ROWS: usize = 10;
 
-/// The page.
-pub(super) fn html(diff: &Diff, sources: &super::sources::DiffSources) -> String {
+/// One page that needs no other file; `sources` are those of the second build.
+pub fn html(diff: &Diff, sources: &Sources) -> String {
     let (leading, following) = text::places_of_time(diff);
     let mut page = html! {
         (DOCTYPE)
@@ -78,15 +79,7 @@ fn table(diff: &Diff) -> Markup {
     }
 }
 
-pub(super) fn cause(diff: &Diff, change: &MethodChange) -> String {
-    match (&change.cause, change.because_of) {
-        (Some(cause), _) => cause_line(cause),
-        (None, Some(cause)) => format!("follows from {}", diff.methods[cause].title()),
-        (None, None) => text::without_cause(diff, change),
-    }
-}
-
-fn method(diff: &Diff, change: &MethodChange, sources: &super::sources::DiffSources) -> Markup {
+fn method(diff: &Diff, change: &MethodChange, sources: &Sources) -> Markup {
     let open = change.reason != Reason::Consequence;
     html! {
         details.method id=(anchor(change)) open[open] {
@@ -112,13 +105,13 @@ pub(super) fn anchor(change: &MethodChange) -> String {
 }
 
 /// The lines around the branch that explains the change.
-fn source(change: &MethodChange, sources: &super::sources::DiffSources) -> Markup {
+fn source(change: &MethodChange, sources: &Sources) -> Markup {
     let line = change
         .cause
         .as_ref()
         .filter(|cause| !cause.is_gone)
         .and_then(|cause| cause.line);
-    let text = sources.0.find(&change.class, change.source_file.as_deref());
+    let text = sources.find(&change.class, change.source_file.as_deref());
     let (Some(line), Some(text)) = (line, text) else {
         return html! {};
     };

@@ -3,17 +3,18 @@
 use std::fmt::Write;
 
 use trodden_insight::diff::{Diff, MethodChange, Reason};
+use trodden_insight::source::Sources;
 
 use super::text;
-use super::text::{cause_line, line_list, odds, place, signed_percent, source_line};
+use super::text::{line_list, odds, place, signed_percent, source_line};
 use super::time_words;
 use crate::words::thousands;
 
 /// Branches and paths shown per method.
 const MOST_ROWS: usize = 5;
 
-/// Markdown: a sentence, a table of methods, details folded.
-pub(super) fn markdown(diff: &Diff, sources: &super::sources::DiffSources) -> String {
+/// Markdown, for a comment on a change: a sentence, a table of methods, details folded.
+pub fn markdown(diff: &Diff, sources: &Sources) -> String {
     let mut out = String::new();
     let (leading, following) = text::places_of_time(diff);
     if let Some(time) = leading {
@@ -34,11 +35,6 @@ pub(super) fn markdown(diff: &Diff, sources: &super::sources::DiffSources) -> St
         let _ = writeln!(out, "| --- | ---: |{ruler} ---: | ---: | --- |");
     }
     for change in &diff.methods {
-        let cause = match (&change.cause, change.because_of) {
-            (Some(cause), _) => cause_line(cause),
-            (None, Some(cause)) => format!("follows from {}", diff.methods[cause].title()),
-            (None, None) => text::without_cause(diff, change),
-        };
         let [before, after] = change.entries.map(thousands);
         let time = change
             .time
@@ -49,7 +45,7 @@ pub(super) fn markdown(diff: &Diff, sources: &super::sources::DiffSources) -> St
             "| {} | {} |{time} {before} | {after} | {} |",
             escape(&change.title()),
             signed_percent(change.share),
-            escape(&cause)
+            escape(&text::cause(diff, change))
         );
     }
     for change in diff.methods.iter().filter(|c| c.reason == Reason::Behaviour) {
@@ -66,11 +62,11 @@ pub(super) fn markdown(diff: &Diff, sources: &super::sources::DiffSources) -> St
     out
 }
 
-fn details(change: &MethodChange, sources: &super::sources::DiffSources) -> String {
+fn details(change: &MethodChange, sources: &Sources) -> String {
     let mut out = format!("\n<details><summary>{}</summary>\n\n", escape(&change.title()));
     let file = change.source_file.as_deref();
     let line = change.cause.as_ref().and_then(|cause| cause.line);
-    if let Some((line, text)) = source_line(&sources.0, &change.class, file, line) {
+    if let Some((line, text)) = source_line(sources, &change.class, file, line) {
         let _ = writeln!(
             out,
             "Line {line}:\n\n```java\n{}\n```\n",

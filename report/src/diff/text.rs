@@ -1,8 +1,6 @@
 //! For a terminal: the cause first, in its source.
 
-use trodden_insight::diff::Amount;
-use trodden_insight::diff::TimeDiff;
-use trodden_insight::diff::{BranchChange, Diff, MethodChange, Reason, Summary};
+use trodden_insight::diff::{Amount, BranchChange, Diff, MethodChange, Reason, Summary, TimeDiff};
 use trodden_insight::source::Sources;
 
 use super::time_words;
@@ -31,11 +29,8 @@ impl Shown {
 }
 
 /// For a terminal, 100 columns wide; `color` adds ANSI styles.
-pub(super) fn text(diff: &Diff, sources: &super::sources::DiffSources, color: bool) -> String {
-    let mut page = Page {
-        out: String::new(),
-        color,
-    };
+pub fn text(diff: &Diff, sources: &Sources, color: bool) -> String {
+    let mut page = Page::new(color);
     let (leading, following) = places_of_time(diff);
     if let Some(time) = &diff.time {
         page.wrapped(0, &time_words::headline(time));
@@ -49,16 +44,16 @@ pub(super) fn text(diff: &Diff, sources: &super::sources::DiffSources, color: bo
         listed: vec![false; diff.methods.len()],
     };
     if let Some(time) = leading {
-        time_words::time_text(diff, time, &mut page, &mut shown, &sources.0);
+        time_words::time_text(diff, time, &mut page, &mut shown, sources);
     }
     for (index, change) in diff.methods.iter().enumerate() {
         let follows = change.reason == Reason::Consequence && change.because_of.is_some();
         if !follows && !shown.listed[index] {
-            one(diff, &mut page, index, change, &mut shown, &sources.0);
+            one(diff, &mut page, index, change, &mut shown, sources);
         }
     }
     if let Some(time) = following {
-        time_words::time_text(diff, time, &mut page, &mut shown, &sources.0);
+        time_words::time_text(diff, time, &mut page, &mut shown, sources);
     }
     for line in closing(diff) {
         page.wrapped(0, &line);
@@ -222,6 +217,15 @@ pub(super) fn calls(diff: &Diff, change: &MethodChange) -> String {
         )
     } else {
         format!("called {} times, before {}", thousands(a), thousands(b))
+    }
+}
+
+/// The branch, or the method, that explains a change.
+pub(super) fn cause(diff: &Diff, change: &MethodChange) -> String {
+    match (&change.cause, change.because_of) {
+        (Some(cause), _) => cause_line(cause),
+        (None, Some(cause)) => format!("follows from {}", diff.methods[cause].title()),
+        (None, None) => without_cause(diff, change),
     }
 }
 

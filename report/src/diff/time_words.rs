@@ -4,15 +4,13 @@ use std::fmt::Write;
 
 use maud::{Markup, html};
 use trodden_insight::cpu::title;
-use trodden_insight::diff::Amount;
-use trodden_insight::diff::Diff;
-use trodden_insight::diff::{MethodTimeChange, PathTimeChange, TimeChange, TimeDiff};
+use trodden_insight::diff::{Amount, Diff, MethodTimeChange, PathTimeChange, TimeChange, TimeDiff};
 use trodden_insight::source::Sources;
 
-use super::html::{anchor, cause};
+use super::html::anchor;
 use super::markdown::escape;
 use super::text;
-use super::text::{Shown, grew, signed_percent};
+use super::text::{Shown, cause, grew, signed_percent};
 use crate::text::{HOT, Page, SOFT, TITLE};
 use crate::words::{seconds, thousands};
 

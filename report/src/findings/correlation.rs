@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use trodden_insight::findings::{edge, ratio};
-use trodden_insight::names;
+use trodden_insight::findings::ratio;
+use trodden_insight::names::{self, edge};
 
 use super::{About, Finding, FindingKind, OFTEN};
 use crate::words::{percent, thousands};

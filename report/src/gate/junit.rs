@@ -12,7 +12,7 @@ use crate::words::thousands;
 ///
 /// # Errors
 /// If the writer fails.
-pub(super) fn junit(compared: &GateComparison) -> std::io::Result<String> {
+pub fn junit(compared: &GateComparison) -> std::io::Result<String> {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     let present: Vec<&TestChange> = compared
@@ -29,14 +29,14 @@ pub(super) fn junit(compared: &GateComparison) -> std::io::Result<String> {
         .with_attribute(("skipped", "0"))
         .write_inner_content(|writer| {
             for test in &present {
-                case(compared, writer, test)?;
+                case(writer, test)?;
             }
             Ok(())
         })?;
     Ok(String::from_utf8_lossy(&writer.into_inner()).into_owned() + "\n")
 }
 
-fn case(compared: &GateComparison, writer: &mut Writer<Vec<u8>>, test: &TestChange) -> std::io::Result<()> {
+fn case(writer: &mut Writer<Vec<u8>>, test: &TestChange) -> std::io::Result<()> {
     let name = plain(&test.name);
     let case = writer
         .create_element("testcase")
@@ -52,7 +52,7 @@ fn case(compared: &GateComparison, writer: &mut Writer<Vec<u8>>, test: &TestChan
     }
     case.write_inner_content(|writer| {
         if test.verdict == Verdict::Broken {
-            let message = plain(&message(compared, test));
+            let message = plain(&message(test));
             writer
                 .create_element("failure")
                 .with_attribute(("type", "more work"))
@@ -71,7 +71,7 @@ fn case(compared: &GateComparison, writer: &mut Writer<Vec<u8>>, test: &TestChan
 }
 
 /// The failure of a test, in one paragraph.
-pub(super) fn message(_compared: &GateComparison, test: &TestChange) -> String {
+pub(super) fn message(test: &TestChange) -> String {
     let [before, after] = test
         .instructions
         .map(|n| n.map_or_else(|| "?".to_owned(), thousands));

@@ -17,7 +17,7 @@ const MOST_ROWS: usize = 50;
 const MOST_OPEN: usize = 5;
 
 /// Markdown: a sentence, a table of tests that are broken, the others folded if they are many.
-pub(super) fn markdown(compared: &GateComparison) -> String {
+pub fn markdown(compared: &GateComparison) -> String {
     let mut out = format!("**{}**\n", escape(&text::headline(compared)));
     if let Some(said) = text::grown(compared, without_package) {
         let _ = writeln!(out, "\nGrew most: {}.", escape(&said));
@@ -33,16 +33,10 @@ pub(super) fn markdown(compared: &GateComparison) -> String {
         (&listed[..], &[][..])
     };
     table(&mut out, open);
-    if !folded.is_empty() {
-        out += "\n<details><summary>Other tests that changed</summary>\n\n";
-        for test in folded.iter().take(MOST_ROWS) {
-            out += &item(test);
-        }
-        if folded.len() > MOST_ROWS {
-            let _ = writeln!(out, "- … and {} more", folded.len() - MOST_ROWS);
-        }
-        out += "\n</details>\n";
-    }
+    out += &details("Other tests that changed", folded.iter().map(|test| item(test)));
+    let reason = |(test, said): (&TestChange, String)| {
+        format!("{}: {}", escape(&without_package(&test.name)), escape(&said))
+    };
     for (about, tests) in [
         (
             "Tests that call more code that is not counted (the JDK, libraries)",
@@ -52,42 +46,30 @@ pub(super) fn markdown(compared: &GateComparison) -> String {
             "Tests whose counted code makes more objects and arrays",
             text::allocating_more(compared),
         ),
-    ] {
-        if tests.is_empty() {
-            continue;
-        }
-        let _ = writeln!(out, "\n<details><summary>{about}</summary>\n");
-        for (test, said) in tests.iter().take(MOST_ROWS) {
-            let _ = writeln!(
-                out,
-                "- {}: {}",
-                escape(&without_package(&test.name)),
-                escape(said)
-            );
-        }
-        if tests.len() > MOST_ROWS {
-            let _ = writeln!(out, "- … and {} more", tests.len() - MOST_ROWS);
-        }
-        out += "\n</details>\n";
-    }
-    for (tests, about) in text::unstable(compared) {
-        let _ = writeln!(out, "\n<details><summary>{about}</summary>\n");
-        for test in tests.iter().take(MOST_ROWS) {
-            let reason = test.unstable.as_deref().unwrap_or_default();
-            let _ = writeln!(
-                out,
-                "- {}: {}",
-                escape(&without_package(&test.name)),
-                escape(reason)
-            );
-        }
-        if tests.len() > MOST_ROWS {
-            let _ = writeln!(out, "- … and {} more", tests.len() - MOST_ROWS);
-        }
-        out += "\n</details>\n";
+    ]
+    .into_iter()
+    .chain(text::unstable(compared))
+    {
+        out += &details(about, tests.into_iter().map(reason));
     }
     out += "\nCounted: executed bytecode instructions, which depend on the code and its input, not on the machine. They are not a measure of time.\n";
     out
+}
+
+/// A list that is folded; nothing if it is empty.
+fn details(about: &str, items: impl ExactSizeIterator<Item = String>) -> String {
+    let number = items.len();
+    if number == 0 {
+        return String::new();
+    }
+    let mut out = format!("\n<details><summary>{about}</summary>\n\n");
+    for item in items.take(MOST_ROWS) {
+        let _ = writeln!(out, "- {item}");
+    }
+    if number > MOST_ROWS {
+        let _ = writeln!(out, "- … and {} more", number - MOST_ROWS);
+    }
+    out + "\n</details>\n"
 }
 
 fn table(out: &mut String, tests: &[&TestChange]) {
@@ -147,7 +129,7 @@ fn item(test: &TestChange) -> String {
         format!(", most in {}", escape(&without_package(&moved.title())))
     });
     let name = escape(&without_package(&test.name));
-    format!("- {change}: {name}, {before} → {after}{what}\n")
+    format!("{change}: {name}, {before} → {after}{what}")
 }
 
 fn row(test: &TestChange) -> String {

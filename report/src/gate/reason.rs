@@ -5,134 +5,115 @@ use std::collections::HashSet;
 use trodden_insight::gate::Measured;
 use trodden_profile::{Callee, ShapeHasher};
 
-/// A class, a method of it by name and descriptor or any, and what a method does that calls it.
-type Source = (&'static str, Option<(&'static str, &'static str)>, &'static str);
+/// A class, and a method of it by name and descriptor, or any.
+type Called = (&'static str, Option<(&'static str, &'static str)>);
 
-/// A source of differences between runs: calls of one method, or of any method of a class.
-const SOURCES: &[Source] = &[
-    ("java/lang/System", Some(("nanoTime", "()J")), "reads the clock"),
+/// Sources of differences between runs: what a method does that calls one of these.
+const SOURCES: &[(&str, &[Called])] = &[
     (
-        "java/lang/System",
-        Some(("currentTimeMillis", "()J")),
         "reads the clock",
+        &[
+            ("java/lang/System", Some(("nanoTime", "()J"))),
+            ("java/lang/System", Some(("currentTimeMillis", "()J"))),
+            ("java/time/Clock", None),
+            ("java/time/Instant", Some(("now", "()Ljava/time/Instant;"))),
+            (
+                "java/time/LocalDateTime",
+                Some(("now", "()Ljava/time/LocalDateTime;")),
+            ),
+            ("java/util/Date", Some(("<init>", "()V"))),
+        ],
     ),
-    ("java/time/Clock", None, "reads the clock"),
     (
-        "java/time/Instant",
-        Some(("now", "()Ljava/time/Instant;")),
-        "reads the clock",
-    ),
-    (
-        "java/time/LocalDateTime",
-        Some(("now", "()Ljava/time/LocalDateTime;")),
-        "reads the clock",
-    ),
-    ("java/util/Date", Some(("<init>", "()V")), "reads the clock"),
-    ("java/util/Random", None, "takes random numbers"),
-    (
-        "java/util/concurrent/ThreadLocalRandom",
-        None,
         "takes random numbers",
+        &[
+            ("java/util/Random", None),
+            ("java/util/concurrent/ThreadLocalRandom", None),
+            ("java/util/SplittableRandom", None),
+            ("java/security/SecureRandom", None),
+            ("java/lang/Math", Some(("random", "()D"))),
+            ("java/util/UUID", Some(("randomUUID", "()Ljava/util/UUID;"))),
+        ],
     ),
-    ("java/util/SplittableRandom", None, "takes random numbers"),
-    ("java/security/SecureRandom", None, "takes random numbers"),
-    ("java/lang/Math", Some(("random", "()D")), "takes random numbers"),
     (
-        "java/util/UUID",
-        Some(("randomUUID", "()Ljava/util/UUID;")),
-        "takes random numbers",
-    ),
-    (
-        "java/lang/System",
-        Some(("identityHashCode", "(Ljava/lang/Object;)I")),
         "uses identity hash codes",
+        &[(
+            "java/lang/System",
+            Some(("identityHashCode", "(Ljava/lang/Object;)I")),
+        )],
     ),
     (
-        "java/lang/Object",
-        Some(("hashCode", "()I")),
         "uses hash codes, which may differ from run to run",
+        &[("java/lang/Object", Some(("hashCode", "()I")))],
     ),
-    ("java/lang/Thread", None, "works with threads"),
-    ("java/util/concurrent/ExecutorService", None, "works with threads"),
-    ("java/util/concurrent/Executor", None, "works with threads"),
     (
-        "java/util/concurrent/CompletableFuture",
-        None,
         "works with threads",
+        &[
+            ("java/lang/Thread", None),
+            ("java/util/concurrent/ExecutorService", None),
+            ("java/util/concurrent/Executor", None),
+            ("java/util/concurrent/CompletableFuture", None),
+            ("java/util/concurrent/ForkJoinPool", None),
+            ("java/util/concurrent/Future", None),
+            ("java/util/concurrent/atomic/AtomicInteger", None),
+            ("java/util/concurrent/atomic/AtomicLong", None),
+            ("java/util/concurrent/locks/LockSupport", None),
+            ("java/lang/Object", Some(("wait", "()V"))),
+            ("java/lang/Object", Some(("wait", "(J)V"))),
+        ],
     ),
-    ("java/util/concurrent/ForkJoinPool", None, "works with threads"),
-    ("java/util/concurrent/Future", None, "works with threads"),
     (
-        "java/util/concurrent/atomic/AtomicInteger",
-        None,
-        "works with threads",
-    ),
-    (
-        "java/util/concurrent/atomic/AtomicLong",
-        None,
-        "works with threads",
-    ),
-    (
-        "java/util/concurrent/locks/LockSupport",
-        None,
-        "works with threads",
-    ),
-    ("java/lang/Object", Some(("wait", "()V")), "works with threads"),
-    ("java/lang/Object", Some(("wait", "(J)V")), "works with threads"),
-    (
-        "java/lang/ref/WeakReference",
-        None,
         "looks at references that the garbage collector clears",
+        &[
+            ("java/lang/ref/WeakReference", None),
+            ("java/lang/ref/SoftReference", None),
+        ],
     ),
+    ("calls by reflection", &[("java/lang/reflect/Method", None)]),
     (
-        "java/lang/ref/SoftReference",
-        None,
-        "looks at references that the garbage collector clears",
-    ),
-    ("java/lang/reflect/Method", None, "calls by reflection"),
-    (
-        "java/lang/Class",
-        Some(("getMethods", "()[Ljava/lang/reflect/Method;")),
         "lists members, in no fixed order",
+        &[
+            (
+                "java/lang/Class",
+                Some(("getMethods", "()[Ljava/lang/reflect/Method;")),
+            ),
+            (
+                "java/lang/Class",
+                Some(("getDeclaredMethods", "()[Ljava/lang/reflect/Method;")),
+            ),
+        ],
     ),
     (
-        "java/lang/Class",
-        Some(("getDeclaredMethods", "()[Ljava/lang/reflect/Method;")),
-        "lists members, in no fixed order",
-    ),
-    (
-        "java/util/Set",
-        Some(("iterator", "()Ljava/util/Iterator;")),
         "iterates over a set, whose order may differ from run to run",
+        &[("java/util/Set", Some(("iterator", "()Ljava/util/Iterator;")))],
     ),
     (
-        "java/util/Map",
-        Some(("entrySet", "()Ljava/util/Set;")),
         "iterates over a map, whose order may differ from run to run",
+        &[
+            ("java/util/Map", Some(("entrySet", "()Ljava/util/Set;"))),
+            ("java/util/Map", Some(("keySet", "()Ljava/util/Set;"))),
+            ("java/util/Map", Some(("values", "()Ljava/util/Collection;"))),
+        ],
+    ),
+    ("uses a hash map", &[("java/util/HashMap", None)]),
+    ("uses a hash set", &[("java/util/HashSet", None)]),
+    (
+        "reads files",
+        &[("java/nio/file/Files", None), ("java/io/File", None)],
     ),
     (
-        "java/util/Map",
-        Some(("keySet", "()Ljava/util/Set;")),
-        "iterates over a map, whose order may differ from run to run",
+        "uses the network",
+        &[
+            ("java/net/Socket", None),
+            ("java/net/URLConnection", None),
+            ("java/net/HttpURLConnection", None),
+            ("java/net/http/HttpClient", None),
+            ("java/nio/channels/SocketChannel", None),
+        ],
     ),
     (
-        "java/util/Map",
-        Some(("values", "()Ljava/util/Collection;")),
-        "iterates over a map, whose order may differ from run to run",
-    ),
-    ("java/util/HashMap", None, "uses a hash map"),
-    ("java/util/HashSet", None, "uses a hash set"),
-    ("java/nio/file/Files", None, "reads files"),
-    ("java/io/File", None, "reads files"),
-    ("java/net/Socket", None, "uses the network"),
-    ("java/net/URLConnection", None, "uses the network"),
-    ("java/net/HttpURLConnection", None, "uses the network"),
-    ("java/net/http/HttpClient", None, "uses the network"),
-    ("java/nio/channels/SocketChannel", None, "uses the network"),
-    (
-        "java/io/InputStream",
-        None,
         "reads from a stream, whose pieces may differ from run to run",
+        &[("java/io/InputStream", None)],
     ),
 ];
 
@@ -181,26 +162,23 @@ fn anywhere(run: &Measured) -> Option<String> {
     ];
     TELLING.into_iter().find_map(|why| {
         let mut methods = run.methods.iter();
-        let ((class, name), _) = methods.find(|(_, method)| {
-            SOURCES
-                .iter()
-                .any(|entry| entry.2 == why && calls(&method.callees, entry))
-        })?;
+        let (_, called) = SOURCES.iter().find(|(source, _)| *source == why)?;
+        let ((class, name), _) = methods.find(|(_, method)| calls(&method.callees, called))?;
         Some(format!("perhaps because of {class}.{name}, which {why}"))
     })
 }
 
 fn source(callees: &[Callee]) -> Option<&'static str> {
-    let found = SOURCES.iter().find(|entry| calls(callees, entry));
-    found.map(|(_, _, why)| *why)
+    let found = SOURCES.iter().find(|(_, called)| calls(callees, called));
+    found.map(|(why, _)| *why)
 }
 
-fn calls(callees: &[Callee], (class, member, _): &Source) -> bool {
-    match member {
+fn calls(callees: &[Callee], called: &[Called]) -> bool {
+    called.iter().any(|(class, member)| match member {
         Some((name, descriptor)) => callees.contains(&Callee::new(class, name, descriptor)),
         None => {
             let owner = ShapeHasher::of_name(class.as_bytes()) as u32;
             callees.iter().any(|callee| callee.owner == owner)
         }
-    }
+    })
 }

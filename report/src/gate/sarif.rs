@@ -6,11 +6,11 @@ use trodden_insight::gate::{GateComparison, Grew, TestChange};
 
 use super::junit;
 
-/// SARIF: a result for each test that does more work than allowed.
+/// SARIF 2.1.0: a result for each test that does more work than allowed.
 ///
 /// # Errors
 /// If the writer fails.
-pub(super) fn sarif(compared: &GateComparison) -> Result<String, serde_json::Error> {
+pub fn sarif(compared: &GateComparison) -> Result<String, serde_json::Error> {
     let broken = compared
         .worth_a_word()
         .into_iter()
@@ -38,7 +38,7 @@ fn result(compared: &GateComparison, test: &TestChange) -> Value {
     let mut result = json!({
         "ruleId": "more-work",
         "level": "error",
-        "message": {"text": junit::message(compared, test)},
+        "message": {"text": junit::message(test)},
     });
     if let Some(location) = test.grew().and_then(|grew| location(compared, grew)) {
         result["locations"] = json!([location]);

@@ -64,8 +64,8 @@ pub(super) fn headline(compared: &GateComparison) -> String {
     said + "."
 }
 
-/// Text for the terminal.
-pub(super) fn text(compared: &GateComparison, colour: bool) -> String {
+/// For a terminal; `colour` adds ANSI styles.
+pub fn text(compared: &GateComparison, colour: bool) -> String {
     let mut out = format!("{}\n", headline(compared));
     if let Some(said) = grown(compared, |title| title.to_owned()) {
         let _ = writeln!(out, "Grew most: {said}.");
@@ -91,20 +91,8 @@ pub(super) fn text(compared: &GateComparison, colour: bool) -> String {
         "More objects and arrays made by counted code",
         &allocating_more(compared),
     );
-    for (tests, about) in unstable(compared) {
-        let _ = writeln!(out, "\n{about}:");
-        for (shown, test) in tests.iter().enumerate() {
-            if shown >= MOST {
-                let _ = writeln!(
-                    out,
-                    "… and {} more (all of them in --format json)",
-                    tests.len() - shown
-                );
-                break;
-            }
-            let reason = test.unstable.as_deref().unwrap_or_default();
-            let _ = writeln!(out, "  {}\n      {reason}", test.name);
-        }
+    for (about, tests) in unstable(compared) {
+        out += &list(about, &tests);
     }
     out
 }
@@ -134,24 +122,21 @@ pub(super) fn grown(compared: &GateComparison, name: fn(&str) -> String) -> Opti
     Some(said.join("; "))
 }
 
-/// Tests that are not the same in each run, and what that means for them.
-pub(super) fn unstable(compared: &GateComparison) -> Vec<(Vec<&TestChange>, &'static str)> {
-    let unstable = compared.tests.iter().filter(|test| test.unstable.is_some());
-    let (others, own): (Vec<_>, Vec<_>) = unstable.partition(|test| test.by_others);
-    let groups = [
+/// Tests that are not the same in each run, and why: by the consequence that has for them.
+pub(super) fn unstable(compared: &GateComparison) -> [(&'static str, Vec<(&TestChange, String)>); 2] {
+    let unstable = compared.tests.iter();
+    let unstable = unstable.filter_map(|test| Some((test, test.unstable.clone()?)));
+    let (others, own) = unstable.partition(|(test, _)| test.by_others);
+    [
         (
-            own,
             "Runs of one build differ, so such a test fails only by its own limit (@Gate), or if it grows by far more",
+            own,
         ),
         (
-            others,
             "Runs of one build differ only in threads that began before the test or outlived it; no test fails by their work",
+            others,
         ),
-    ];
-    groups
-        .into_iter()
-        .filter(|(tests, _)| !tests.is_empty())
-        .collect()
+    ]
 }
 
 /// Tests whose counted code makes more objects, in words, the largest growth first.

@@ -93,7 +93,6 @@ mod tests {
             from: line,
             to: line,
             bytecode: false,
-            decision: None,
             edge: Some(EdgeRef {
                 from: BlockId::new(line as usize),
                 index: edge,

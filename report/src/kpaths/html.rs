@@ -1,7 +1,8 @@
 //! Trees on the HTML page: nested lists that open and close without a script.
 
 use maud::{Markup, html};
-use trodden_insight::kpaths::{Fold, Limits, Line, Step, Tree, Trees, leftovers, share};
+use trodden_insight::findings::ratio;
+use trodden_insight::kpaths::{Fold, Limits, Line, Step, Tree, Trees, leftovers};
 use trodden_insight::view::MethodView;
 use trodden_profile::KPaths;
 
@@ -35,7 +36,7 @@ pub(crate) fn section(kpaths: Option<&KPaths>, method: &MethodView, limits: &Lim
                 div { @for (i, (tree, lines)) in drawn.iter().enumerate() {
                     details.tree open[i < 3] {
                         summary { b { "path " (chip(&trees, &Step { path: tree.root().path, times: 1 })) } " " (thousands(tree.root().count))
-                            " times " span.soft { "(" (percent(share(tree.root().count, trees.total))) " of this method’s paths)" } }
+                            " times " span.soft { "(" (percent(ratio(tree.root().count, trees.total))) " of this method’s paths)" } }
                         (below(&trees, tree, lines, &lines[0], limits))
                     }
                 } }

@@ -1,6 +1,7 @@
 //! Trees for a terminal.
 
-use trodden_insight::kpaths::{Fold, Limits, Line, Tree, Trees, leftovers, share};
+use trodden_insight::findings::ratio;
+use trodden_insight::kpaths::{Fold, Limits, Line, Tree, Trees, leftovers};
 use trodden_insight::view::MethodView;
 use trodden_profile::KPaths;
 
@@ -38,7 +39,7 @@ pub(crate) fn lines(kpaths: Option<&KPaths>, method: &MethodView, limits: &Limit
         let words = format!(
             "{} times, {} of this method's paths",
             thousands(root.count),
-            percent(share(root.count, trees.total))
+            percent(ratio(root.count, trees.total))
         );
         out.push(Row::Branch(
             Default::default(),

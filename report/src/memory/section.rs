@@ -1,10 +1,10 @@
 //! Methods of earlier runs as a kind of data.
 
 use maud::{Markup, html};
-use serde::Serialize;
 use trodden_insight::view::{MethodView, View};
 use trodden_profile::Known;
 
+use crate::object::object;
 use crate::section::{Extent, Json, ReportSection};
 use crate::text::Page;
 use crate::words;
@@ -57,29 +57,18 @@ impl ReportSection for Kind {
 
     fn json_of_method<'v>(&self, method: &'v MethodView<'v>, _: &Extent) -> Option<Json<'v>> {
         let earlier = method.earlier.as_ref()?;
-        Some(Box::new(Document {
-            run: earlier.run.number,
-            started_ms: earlier.run.started_ms,
-            seconds: earlier.run.seconds,
-            jvm: &earlier.run.jvm,
-            version: &earlier.run.version,
-            because: match earlier.known {
+        Some(Box::new(object! {
+            "run": earlier.run.number,
+            "started_ms": earlier.run.started_ms,
+            "seconds": earlier.run.seconds,
+            "jvm": &earlier.run.jvm,
+            "version": &earlier.run.version,
+            "because": match earlier.known {
                 Known::Settled => "settled",
                 Known::Cold => "cold",
             },
         }))
     }
-}
-
-/// The key `earlier` of a method in JSON.
-#[derive(Serialize)]
-struct Document<'v> {
-    run: u64,
-    started_ms: u64,
-    seconds: f64,
-    jvm: &'v str,
-    version: &'v str,
-    because: &'static str,
 }
 
 /// What is said about all of them; nothing if there are none.

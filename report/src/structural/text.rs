@@ -1,12 +1,12 @@
 //! Structural paths in words.
 
-use trodden_insight::structural::{GraphView, Spot, StructuralPathView, StructuralStep, StructureView};
-use trodden_profile::BlockExit;
+use trodden_insight::structural::{GraphView, StructuralPathView, StructuralStep, StructureView};
+use trodden_profile::{BlockExit, Place};
 
 use crate::words::{percent, thousands};
 
 /// Line, or bytecode index.
-fn place(spot: Spot) -> String {
+fn place(spot: Place) -> String {
     match spot.line {
         Some(line) => line.to_string(),
         None => format!("@{}", spot.bci),
@@ -29,7 +29,7 @@ pub(crate) fn route(path: &StructuralPathView) -> String {
         let (word, at) = match *step {
             StructuralStep::Enter(at) => (format!("enter {}", place(at)), Some(at)),
             StructuralStep::Again(at) => (format!("again {}", place(at)), Some(at)),
-            StructuralStep::Block(at) if last.is_some_and(|l: Spot| same(l, at)) => continue,
+            StructuralStep::Block(at) if last.is_some_and(|l: Place| same(l, at)) => continue,
             StructuralStep::Block(at) => (place(at), Some(at)),
             StructuralStep::Loop(_, at) => (format!("[loop at {}]", place(at)), None),
             StructuralStep::Back(at) => (format!("back to {}", place(at)), None),
@@ -44,7 +44,7 @@ pub(crate) fn route(path: &StructuralPathView) -> String {
     words.join(" → ")
 }
 
-fn same(one: Spot, other: Spot) -> bool {
+fn same(one: Place, other: Place) -> bool {
     one.line.is_some() && one.line == other.line
 }
 

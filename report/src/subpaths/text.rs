@@ -161,16 +161,14 @@ pub(crate) fn place(step: &BlockStep) -> String {
 
 /// All of it for a terminal.
 pub(super) fn lines(view: &SubpathsView, top: usize, page: &mut Page) {
-    let title = page.styled(
+    page.styled_line(
         TITLE,
         "Hot subpaths (sequences of basic blocks, across loops and calls)",
     );
-    page.line(&title);
     page.wrapped(2, &about(view));
     for shown in view.shown(top) {
         let head = format!("{:>3}. {}", shown.rank, head(&shown));
-        let head = page.styled(HOT, &head);
-        page.line(&head);
+        page.styled_line(HOT, &head);
         page.wrapped(5, &route(&shown));
     }
     let more = view.chosen.len().saturating_sub(top);

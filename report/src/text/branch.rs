@@ -1,8 +1,8 @@
 //! Decisions with their outcomes, as text.
 
-use trodden_insight::names::{decision_short, place};
+use trodden_insight::names::place;
 use trodden_insight::path_time::PathTime;
-use trodden_insight::view::{BranchView, Fork, MethodView};
+use trodden_insight::view::{BranchView, MethodView};
 
 use crate::words::{self, percent};
 
@@ -35,37 +35,39 @@ pub(crate) fn branch_words(method: &MethodView, branch: &BranchView) -> String {
         let asked = decision.phrase().unwrap_or_default();
         return format!("{:<10} {asked}{never}  {counts}{low}", place(branch.at));
     }
-    match &branch.fork {
-        Fork::Branch { taken, not_taken } => {
-            let bias = match (*taken, words::sum([*taken, *not_taken])) {
-                (_, Some(0)) => "never reached".to_owned(),
-                (Some(taken), Some(total)) => format!("{} taken", percent(taken as f64 / total as f64)),
-                _ => "share not known".to_owned(),
-            };
-            let times = branch.outcomes(method).into_iter().filter_map(|o| {
-                let time = o.time.as_ref().map(words::time_of_outcome)?;
-                Some(format!("; {} {time}", o.text))
-            });
-            format!(
-                "{:<15} taken {:>13}  not taken {:>13}  {bias}{low}{}",
-                place(branch.at),
-                words::count(*taken),
-                words::count(*not_taken),
-                times.collect::<String>()
-            )
-        }
-        Fork::Switch(cases) => {
-            let text: Vec<String> = cases
-                .iter()
-                .zip(branch.outcomes(method))
-                .map(|(c, o)| {
-                    let time = outcome_time(o.time.as_ref());
-                    format!("{} {}{time}", decision_short(&c.label), words::count(c.count))
-                })
-                .collect();
-            format!("{:<16} {}{low}", place(branch.at), text.join("; "))
-        }
+    let outcomes = branch.outcomes(method);
+    if branch.is_switch {
+        let text: Vec<String> = outcomes
+            .iter()
+            .map(|o| {
+                format!(
+                    "{} {}{}",
+                    o.text,
+                    words::count(o.count),
+                    outcome_time(o.time.as_ref())
+                )
+            })
+            .collect();
+        return format!("{:<16} {}{low}", place(branch.at), text.join("; "));
     }
+    let count = |negative: bool| outcomes.iter().find(|o| o.negative == negative)?.count;
+    let (taken, not_taken) = (count(false), count(true));
+    let bias = match (taken, words::sum([taken, not_taken])) {
+        (_, Some(0)) => "never reached".to_owned(),
+        (Some(taken), Some(total)) => format!("{} taken", percent(taken as f64 / total as f64)),
+        _ => "share not known".to_owned(),
+    };
+    let times = outcomes.iter().filter_map(|o| {
+        let time = o.time.as_ref().map(words::time_of_outcome)?;
+        Some(format!("; {} {time}", o.text))
+    });
+    format!(
+        "{:<15} taken {:>13}  not taken {:>13}  {bias}{low}{}",
+        place(branch.at),
+        words::count(taken),
+        words::count(not_taken),
+        times.collect::<String>()
+    )
 }
 
 /// What is said of an outcome's time behind its count.

@@ -16,6 +16,12 @@ pub(crate) struct Page {
 }
 
 impl Page {
+    /// An empty page; `color` adds ANSI styles.
+    pub(crate) fn new(color: bool) -> Self {
+        let out = String::new();
+        Page { out, color }
+    }
+
     pub(crate) fn line(&mut self, text: &str) {
         self.out.push_str(text.trim_end());
         self.out.push('\n');
@@ -27,6 +33,19 @@ impl Page {
         } else {
             text.to_owned()
         }
+    }
+
+    /// A line of one style.
+    pub(crate) fn styled_line(&mut self, style: Style, text: &str) {
+        let text = self.styled(style, text);
+        self.line(&text);
+    }
+
+    /// Numbers, with a name in what they leave of the line.
+    pub(crate) fn row(&mut self, numbers: &str, name: &str) {
+        let width = WIDTH.saturating_sub(numbers.chars().count());
+        let name = self.styled(HOT, &elide(name, width));
+        self.line(&format!("{numbers}{name}"));
     }
 
     /// A paragraph, broken at spaces, later lines indented by `indent`.

@@ -11,7 +11,7 @@ use super::{Class, INDEX, Package, cells, frame, heads, missed, most, signature,
 use crate::coverage::marks;
 
 pub(super) fn page(coverage: &Coverage, package: &Package, class: &Class) -> String {
-    let counted = |method: &&'_ MethodCoverage| Counters::of([*method], coverage.cap());
+    let counted = |method: &&'_ MethodCoverage| Counters::of([*method], coverage.options.cap);
     let all: Vec<Counters> = class.methods.iter().map(counted).collect();
     let widest = most(all.iter());
     let mut methods: Vec<_> = all.iter().zip(&class.methods).collect();

@@ -71,8 +71,8 @@ fn sums(coverage: &Coverage) -> Markup {
             h2 { "What ran, of what could" }
             table.sums { tbody {
                 @for (name, ratio, what) in rows { (sum(name, ratio, what)) }
-                @if coverage.has_paths() {
-                    (sum("paths", sums.paths, &format!("of each method at most {}", thousands(coverage.cap()))))
+                @if coverage.has_paths {
+                    (sum("paths", sums.paths, &format!("of each method at most {}", thousands(coverage.options.cap))))
                 }
             } }
             p.note { span.key.ran { "ran" } " " span.key.partly { "ran in part, or an outcome of a decision was never taken" } " "

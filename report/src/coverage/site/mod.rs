@@ -70,8 +70,13 @@ struct File<'c> {
     methods: Vec<&'c MethodCoverage>,
 }
 
-/// All pages, one after the other.
-pub(super) fn write(coverage: &Coverage, put: &mut dyn FnMut(SiteFile) -> io::Result<()>) -> io::Result<()> {
+/// HTML pages, files of one folder: packages, their classes, their sources, with what is worst first. `put` gets one after
+/// the other: a large program has more of them than fit into memory.
+///
+/// # Errors
+/// If `put` fails.
+pub fn site(coverage: &Coverage, put: &mut dyn FnMut(SiteFile) -> io::Result<()>) -> io::Result<()> {
+    let coverage = &coverage.printable();
     let packages = packages(coverage);
     let sources = Sources::new(&coverage.options.sources);
     let mut file = |path: PathBuf, text: String| put(SiteFile { path, text });
@@ -139,14 +144,14 @@ fn package<'c>(
         classes.push(Class {
             name: class,
             page: pages.add(simple(class), ".html"),
-            counters: Counters::of(methods.iter().copied(), coverage.cap()),
+            counters: Counters::of(methods.iter().copied(), coverage.options.cap),
             methods,
             file,
         });
     }
     let all = classes.iter().flat_map(|class| class.methods.iter().copied());
     Package {
-        counters: Counters::of(all, coverage.cap()),
+        counters: Counters::of(all, coverage.options.cap),
         name,
         folder,
         classes,
@@ -219,7 +224,7 @@ fn heads(coverage: &Coverage) -> Markup {
     html! {
         th scope="col" { "Branches" } th.num scope="col" { "not taken" }
         th scope="col" { "Lines" } th.num scope="col" { "not run" }
-        @if coverage.has_paths() { th.num scope="col" { "Paths not run" } }
+        @if coverage.has_paths { th.num scope="col" { "Paths not run" } }
     }
 }
 
@@ -228,7 +233,7 @@ fn cells(coverage: &Coverage, counters: &Counters, most: &Counters) -> Markup {
     html! {
         (bar(counters.branches, most.branches)) (missing(counters.branches))
         (bar(counters.lines, most.lines)) (missing(counters.lines))
-        @if coverage.has_paths() { (missing(counters.paths)) }
+        @if coverage.has_paths { (missing(counters.paths)) }
     }
 }
 

@@ -76,7 +76,7 @@ pub(super) fn page(coverage: &Coverage, package: &Package, file: &File, sources:
                 p.warning { "The class has code in line " (last) ", but this source has " (text.len()) " lines: it is not the one that was compiled." }
             }
             div.scroll { table.code {
-                thead.unseen { tr { th { "Line" } @if coverage.has_paths() { th { "Times" } } th { "Source, and outcomes that were never taken" } } }
+                thead.unseen { tr { th { "Line" } @if coverage.has_paths { th { "Times" } } th { "Source, and outcomes that were never taken" } } }
                 tbody { @for number in numbers {
                     (row(coverage, number, text_of(number), lines.get(&number)))
                 } }
@@ -93,7 +93,7 @@ fn row(coverage: &Coverage, number: u32, text: Option<&String>, line: Option<&Ma
     html! {
         tr id={ "L" (number) } class=[class.map(|(class, _)| class)] {
             td.line title=[class.map(|(_, words)| words)] { (number) }
-            @if coverage.has_paths() { td.num { @if let Some(line) = line { (thousands(line.count)) } } }
+            @if coverage.has_paths { td.num { @if let Some(line) = line { (thousands(line.count)) } } }
             td.text {
                 code { (text.map_or("", String::as_str)) }
                 @if let Some(line) = line {
