@@ -21,7 +21,7 @@ pub fn with_run(mut words: Vec<OsString>, commands: &Command) -> Vec<OsString> {
     words
 }
 
-/// Returns true if this first word can be nothing but a program: a launcher by its name, or a path to a
+/// True if this first word can be nothing but a program: a launcher by its name, or a path to a
 /// program.
 fn starts_jvms(word: &OsStr, commands: &Command) -> bool {
     let Some(text) = word.to_str() else {
@@ -54,7 +54,7 @@ pub fn slip(words: &[OsString], commands: &Command) -> Option<CliError> {
     )))
 }
 
-/// Returns true if every option is to be explained. Asked for before the command's own words.
+/// True if every option is to be explained. Asked for before the command's own words.
 pub fn asks_for_all(words: &[OsString]) -> bool {
     let ours = words.iter().take_while(|word| *word != "--");
     ours.into_iter().any(|word| *word == *format!("--{HELP_ALL}"))

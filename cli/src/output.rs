@@ -94,7 +94,7 @@ pub fn write_files_with(drafts: Vec<Draft>, files: &[NewFile]) -> Result<(), Cli
     output::write_files_with(drafts, files).map_err(CliError::failed)
 }
 
-/// Returns true if this is the name of a device or a pipe.
+/// True if this is the name of a device or a pipe.
 pub fn is_stream(path: &Path) -> bool {
     Target::of(path).is_ok_and(|target| target.is_stream())
 }

@@ -80,7 +80,7 @@ impl ProfileArgs {
         self.pairs.iter().map(|&(name, _)| name)
     }
 
-    /// Returns true if this option was given.
+    /// True if this option was given.
     pub fn has(&self, name: &str) -> bool {
         self.value(name).is_some()
     }
@@ -191,7 +191,7 @@ fn help(option: &OptionEntry, group: &OptionGroup) -> String {
     format!("{}{}{default}", option.help, scope.unwrap_or_default())
 }
 
-/// Returns true if the group is of one kind of profile, as its heading says.
+/// True if the group is of one kind of profile, as its heading says.
 fn says_scope(group: &OptionGroup) -> bool {
     let scopes: Vec<String> = group.entries.iter().filter_map(OptionEntry::scope).collect();
     scopes.len() > 1 && scopes.windows(2).all(|two| two[0] == two[1])

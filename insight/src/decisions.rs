@@ -26,7 +26,7 @@ pub struct Decision {
     pub kind: ConditionKind,
     /// The condition as the source has it; what a `switch` switches over; `x : xs` of a `for` over elements.
     pub text: Option<String>,
-    /// What each out-edge means, in successor order.
+    /// The meaning of each out-edge, in successor order.
     pub outcomes: Vec<Outcome>,
     /// The source has no such decision.
     pub made: Option<CompilerMade>,
@@ -72,7 +72,7 @@ impl Decisions {
         }
     }
 
-    /// Is nothing known?
+    /// True if nothing is known.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
@@ -82,7 +82,7 @@ impl Decisions {
         self.blocks.get(&(block as u32))
     }
 
-    /// Did the compiler make the decision at the end of this block on its own?
+    /// True if the compiler made the decision at the end of this block on its own.
     pub fn made(&self, block: usize) -> Option<CompilerMade> {
         self.of(block)?.made
     }
@@ -139,7 +139,7 @@ impl Decisions {
         }
     }
 
-    /// What is decided: `hit != null`, `switch (method)`; the line if it is not known.
+    /// The condition: `hit != null`, `switch (method)`; the line if it is not known.
     pub fn asked(&self, map: &MethodMap, block: usize) -> String {
         match self.of(block).and_then(Decision::phrase) {
             Some(phrase) => phrase,
@@ -159,7 +159,7 @@ impl Decisions {
         outcome.text().map(|text| printable(text).into_owned())
     }
 
-    /// Does this edge stand for *no* or *done*? In the bytecode's terms: was the branch not taken?
+    /// True if this edge means *no* or *done*; in the bytecode's terms, if the branch was not taken.
     pub fn is_negative(&self, map: &MethodMap, edge: EdgeRef) -> bool {
         let known = self
             .of(edge.from.index())

@@ -12,7 +12,7 @@ use trodden_profile::{KPaths, PathForest};
 use crate::findings::ratio;
 use crate::view::{MethodView, NoPath, PathView};
 
-/// What to show of k-iteration path forests.
+/// The part of k-iteration path forests that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct KPathsOptions {
     /// Least share of its parent's counter that a node must have to be shown, 0 to 1. `None`: 0.01.
@@ -50,7 +50,7 @@ impl KPathsOptions {
 }
 
 impl Limits {
-    /// What is folded where a format folds this much.
+    /// The folded part where a format folds this much.
     pub fn fold(&self, fold: Fold) -> Fold {
         if self.unfold { Fold::Nothing } else { fold }
     }

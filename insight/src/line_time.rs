@@ -73,7 +73,7 @@ impl LineTimes {
         all
     }
 
-    /// Of a frame, by line.
+    /// The times of a frame, by line.
     pub fn of_frame(&self, frame: usize) -> Option<&BTreeMap<u32, LineTime>> {
         self.0.get(&u32::try_from(frame).ok()?)
     }

@@ -15,7 +15,7 @@ use crate::view::{MethodView, View};
 pub struct Earlier<'p> {
     /// The run that measured it.
     pub run: &'p MemoryRun,
-    /// What is known in addition to its counts.
+    /// Knowledge in addition to its counts.
     pub about: &'p Remembered,
     /// Why it was not measured again.
     pub known: Known,

@@ -9,7 +9,7 @@ use crate::names;
 pub struct MethodPattern {
     class: WildMatch,
     method: Option<WildMatch>,
-    /// Is the package in the pattern, and are the parameters?
+    /// True if the package is in the pattern, and if the parameters are.
     has: (bool, bool),
 }
 
@@ -19,7 +19,7 @@ pub struct MethodPattern {
 pub struct PatternError {
     /// The pattern as given.
     pub pattern: String,
-    /// What is wrong with it.
+    /// The error.
     pub reason: &'static str,
 }
 
@@ -51,7 +51,7 @@ impl MethodPattern {
         })
     }
 
-    /// Does it match this method? `class` is the internal name; `method` may be matched with its descriptor
+    /// True if it matches this method. `class` is the internal name; `method` may be matched with its descriptor
     /// (`m(I)V`) or without.
     pub fn matches(&self, class: &str, method: &str, descriptor: &str) -> bool {
         let simple = names::simple(class);

@@ -36,7 +36,7 @@ pub fn stops(path: &PathView, map: &MethodMap, decisions: &Decisions) -> Vec<Str
     }
 }
 
-/// What is between two stops of a route.
+/// The way between two stops of a route.
 pub fn between(decisions: &Decisions) -> &'static str {
     if decisions.is_empty() { " → " } else { " · " }
 }

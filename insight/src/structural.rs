@@ -72,7 +72,7 @@ pub enum StructuralStep {
 }
 
 impl GraphView {
-    /// What one local path stands for in the whole run; none if none was counted.
+    /// The number of executions in the whole run per counted local path; none if none was counted.
     pub fn coefficient(&self) -> Option<f64> {
         (self.local > 0).then(|| self.global as f64 / self.local as f64)
     }

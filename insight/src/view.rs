@@ -43,7 +43,7 @@ pub struct View<'p> {
     pub idle: Vec<(&'p str, &'p MethodMap)>,
     /// Methods with CPU time whose paths are not known, most time first.
     pub left_out: Vec<LeftOut<'p>>,
-    /// What was left as it was: reason to (class, method) entries.
+    /// Methods without probes: reason to (class, method) entries.
     pub skipped: Reasons<'p>,
     /// Methods whose callees have no call sites, by reason.
     pub without_call_sites: Reasons<'p>,
@@ -115,9 +115,9 @@ pub struct MethodView<'p> {
     pub time: Option<TimeView>,
     /// The earlier run that its counts are of, if this one did not measure it.
     pub earlier: Option<Earlier<'p>>,
-    /// What its branches decide, if that was recovered and is wanted.
+    /// The conditions of its branches, if they were recovered and are wanted.
     conditions: Option<&'p MethodConditions>,
-    /// Are the counts readings of the path register?
+    /// True if the counts are readings of the path register.
     pub readings: bool,
     /// Per block: the paths that samples in it were on.
     measured: Vec<WaitsInBlock>,
@@ -171,7 +171,7 @@ pub struct Unreadable {
     pub number: u64,
     /// Its count.
     pub count: u64,
-    /// What is wrong with it.
+    /// The error.
     pub error: String,
 }
 
@@ -535,7 +535,7 @@ impl<'p> MethodView<'p> {
         Division::new(blocks, &ways, &self.known_blocks, self.readings, &self.measured)
     }
 
-    /// Has it counts, readable or not?
+    /// True if it has counts, readable or not.
     fn has_counts(&self) -> bool {
         self.count > 0 || !self.unreadable.is_empty()
     }
@@ -636,7 +636,7 @@ impl<'p> MethodView<'p> {
         self.paths.first().or_else(|| self.partial.first())
     }
 
-    /// What its branches decide: in the source's own words where there is source, else as recovered from bytecode.
+    /// The conditions of its branches: in the source's own words where there is source, else as recovered from bytecode.
     pub fn decisions(&self) -> &Decisions {
         self.decisions.get_or_init(|| match self.conditions {
             Some(conditions) => {
@@ -693,7 +693,7 @@ pub fn hotter(a: &PathView, b: &PathView) -> Ordering {
 }
 
 impl PathView {
-    /// Has it time, or decisions?
+    /// True if it has time, or decisions.
     pub fn has_work(&self) -> bool {
         self.flow > 0 || self.time.is_some_and(|time| time.ns > 0.0)
     }
@@ -853,13 +853,13 @@ fn damaged(counts: &MethodCounts, damage: &str) -> impl Iterator<Item = Unreadab
     })
 }
 
-/// Did a method run, as far as counted?
+/// True if a method ran, as far as counted.
 pub fn ran(counts: &MethodCounts) -> bool {
     let mut all = counts.paths.values().chain(counts.partial.values());
     all.any(|&count| count > 0)
 }
 
-/// What makes a path map unusable: tables that do not fit each other. Regeneration checks the rest.
+/// The fault that makes a path map unusable: tables that do not fit each other. Regeneration checks the rest.
 pub fn damage(map: &MethodMap) -> Option<String> {
     let blocks = map.graph.num_blocks();
     if map.blocks.len() != blocks {

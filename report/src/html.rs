@@ -242,7 +242,7 @@ fn command(text: &str) -> Markup {
     }
 }
 
-/// What stands out.
+/// The findings.
 fn findings(all: &[Finding], anchors: &Anchors) -> Markup {
     html! {
         @if !all.is_empty() {

@@ -25,9 +25,9 @@ const MAX_LINES: usize = 1500;
 pub(crate) struct Spot<'a> {
     /// The hottest is number 1.
     pub rank: usize,
-    /// What links to it say.
+    /// The text of links to it.
     pub anchor: &'a str,
-    /// Is it open when the page loads?
+    /// True if it is open when the page loads.
     pub open: bool,
 }
 
@@ -108,7 +108,7 @@ fn paths(view: &MethodView, limit: usize) -> Markup {
     }
 }
 
-/// What the shares of paths are of.
+/// The whole that the shares of paths are part of.
 fn shares(view: &MethodView) -> String {
     match &view.time {
         Some(time) => format!(
@@ -428,7 +428,7 @@ fn picture(view: &MethodView, prefix: &str) -> Markup {
 struct Seen {
     seen: usize,
     all: usize,
-    /// Are there outcomes of which the probes do not tell?
+    /// True if there are outcomes that the probes do not count.
     unknown: bool,
 }
 

@@ -22,16 +22,16 @@ pub struct WayOut {
     pub bci: u32,
     /// Its line, if the class file tells.
     pub line: Option<u32>,
-    /// What is decided, in the source's terms, if that is known: `hit != null`.
+    /// The condition in the source's terms, if that is known: `hit != null`.
     pub condition: Option<String>,
-    /// What this way stands for: `yes`, `again`, `case "GET"`; `taken`, `not-taken`, `case 3` where that is all that is known.
+    /// The meaning of this way: `yes`, `again`, `case "GET"`; `taken`, `not-taken`, `case 3` where that is all that is known.
     pub outcome: String,
-    /// Did the compiler make the decision on its own?
+    /// True if the compiler made the decision on its own.
     pub made: bool,
 }
 
 impl<'p> InWords<'p> {
-    /// Of a method, with what is known of its decisions. `None`: its path map is damaged.
+    /// A method with the decisions that are known. `None`: its path map is damaged.
     pub fn new(map: &'p MethodMap, conditions: Option<&MethodConditions>) -> Option<Self> {
         if damage(map).is_some() {
             return None;
@@ -73,7 +73,7 @@ impl<'p> InWords<'p> {
         ways.collect()
     }
 
-    /// What a path does: `7 · 8–9 hit != null → no · 12`; with ` · cut short` where it was.
+    /// A path's way: `7 · 8–9 hit != null → no · 12`; with ` · cut short` where it was.
     pub fn path(&self, path: &Path) -> String {
         let cut_short = matches!(path.end, PathEnd::Stopped(_));
         let view = PathView::new(self.map, path.clone(), 0, 0);

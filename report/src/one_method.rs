@@ -13,7 +13,7 @@ use trodden_profile::{Profile, printable};
 use crate::text::branch::branch_words;
 use crate::words;
 
-/// What there is to say about a method.
+/// A method and its paths, for a report of other counts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OneMethod {
     /// Its paths, those with the most time first, then those with the most decisions; prefixes that samples cut short

@@ -9,7 +9,7 @@ use trodden_profile::PhiOutOfRange;
 
 use crate::exports::{StackKind, Weight};
 
-/// What to report on.
+/// The content of a report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReportOptions {
     /// Only methods that match `Class#method`, with `*` and `?`; `Class` alone means all its methods. Dots or
@@ -20,7 +20,7 @@ pub struct ReportOptions {
     pub top: usize,
     /// Text: everything about each method, not the first screen. Stacks: those as well that are below 0.01 % of the total.
     pub all: bool,
-    /// What stacks are made of; calls if the profile has calling contexts, else paths.
+    /// The frames of stacks; calls if the profile has calling contexts, else paths.
     pub stacks: Option<StackKind>,
     /// Which number of stacks comes first; executions.
     pub weight: Option<Weight>,
@@ -69,9 +69,9 @@ pub enum ReportError {
     /// Stacks have no such number.
     #[error("{wanted} are not known: the stacks of this profile have {known}")]
     NoWeight {
-        /// What was asked for.
+        /// The requested number.
         wanted: &'static str,
-        /// What there is.
+        /// The numbers of these stacks.
         known: String,
     },
     /// The writer failed.

@@ -85,7 +85,7 @@ pub(crate) fn ranked<'v, 'p>(view: &'v View<'p>) -> Vec<Ranked<'v, 'p>> {
     all
 }
 
-/// What takes the time, if that is known.
+/// The code that takes the time, if that is known.
 fn causes(page: &mut Page, found: &[Finding], most: usize, lines: usize, width: usize) {
     let causes = found.iter().filter(|finding| !finding.aside);
     let mut numbered = (1..).zip(causes.take(most)).peekable();

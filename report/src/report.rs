@@ -67,7 +67,7 @@ impl<'p> Report<'p> {
         }
     }
 
-    /// What a format shows that has room for so much.
+    /// The part that a format has room for.
     fn extent(&self, top: usize, paths: usize, least: f64) -> Extent<'_> {
         Extent {
             top: limit(self.options.top, top),
@@ -151,7 +151,7 @@ impl<'p> Report<'p> {
         self.shown(|view| Ok(exports::firefox(&exports::of(view, &self.options)?, view)?))
     }
 
-    /// What stands out, the weightiest first; at most ten.
+    /// The findings, the weightiest first; at most ten.
     pub fn findings(&self) -> Vec<Finding> {
         self.shown(findings::find)
     }

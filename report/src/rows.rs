@@ -4,14 +4,14 @@ use crate::text::wrap;
 
 /// Lines of a row at most.
 const MAX_LINES: usize = 3;
-/// What is left out.
+/// The part that is left out.
 const LEFT_OUT: &str = "…";
 
 /// A path to be shown in a row.
 pub(crate) struct Row {
     /// Its stops, in order.
     pub stops: Vec<String>,
-    /// What is between two stops.
+    /// The code between two stops.
     pub between: &'static str,
     /// A name that no other row has.
     pub name: String,

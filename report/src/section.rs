@@ -31,10 +31,10 @@ pub(crate) trait ReportSection: Sync {
     /// Its key in JSON: in the report, in a method, and in a comparison.
     fn key(&self) -> &'static str;
 
-    /// Is such data in the profile?
+    /// True if the profile has such data.
     fn is_in(&self, view: &View) -> bool;
 
-    /// Does a profile with such data count paths only if that was asked for as well?
+    /// True if a profile with such data counts paths only on request.
     fn stands_alone(&self) -> bool {
         false
     }
@@ -44,17 +44,17 @@ pub(crate) trait ReportSection: Sync {
         "counted"
     }
 
-    /// Is it made of paths, so that the guide to paths comes first?
+    /// True if it is made of paths, so that the guide to paths comes first.
     fn is_of_paths(&self) -> bool {
         true
     }
 
-    /// Does it have something of the methods that were chosen, though these have no path?
+    /// True if it has something of the selected methods, although these have no path.
     fn has_chosen(&self, _: &View) -> bool {
         false
     }
 
-    /// Does the first screen say all that is needed of it at first?
+    /// True if the first screen has an overview of it.
     fn has_overview(&self) -> bool {
         false
     }
@@ -126,6 +126,6 @@ pub(crate) trait OfKinds {
     /// Kinds of data in the profile that may be there without counts of paths.
     fn standing_alone(&self) -> impl Iterator<Item = &'static dyn ReportSection>;
 
-    /// Does the profile count paths, or would it if any had run? One of subpaths alone does not.
+    /// True if the profile counts paths, or would if any had run. One of subpaths alone does not.
     fn counts_paths(&self) -> bool;
 }

@@ -63,10 +63,10 @@ pub(crate) fn of_which_paths(time: &TimeView, decisions: f64) -> String {
     )
 }
 
-/// What a method's share of the CPU time is of. Over all methods these shares sum up to all of it.
+/// The whole that a method's share of the CPU time is part of. Over all methods these shares sum up to all of it.
 pub(crate) const OWN_TIME: &str =
     "CPU time in the method, and in code without probes that it calls, as the JDK's";
-/// What its share with callees is of.
+/// The whole that its share with callees is part of.
 pub(crate) const TIME_WITH_CALLEES: &str = "CPU time in the method and in everything that it calls";
 
 /// Where a method's time goes.
@@ -131,7 +131,7 @@ pub(crate) fn program(command: &str) -> &str {
     }
 }
 
-/// What ran and was not counted though the counts are exact, as one sentence.
+/// Code that ran and was not counted although the counts are exact, as one sentence.
 pub(crate) fn not_counted(run: &RunInfo) -> Option<String> {
     // Blocks and ways were marked as they ran, whatever became of the path.
     if run.probe == "coverage" {
@@ -174,7 +174,7 @@ pub(crate) fn basis(basis: CountBasis) -> &'static str {
     }
 }
 
-/// What paths were: `counted`.
+/// The participle for paths: `counted`.
 pub(crate) fn participle(basis: CountBasis) -> &'static str {
     match basis {
         CountBasis::Exact => "counted",

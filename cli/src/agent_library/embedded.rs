@@ -113,7 +113,7 @@ impl Embedded {
         }
     }
 
-    /// Returns true if the file is there, ours, closed to others, and has the expected bytes.
+    /// True if the file is there, ours, closed to others, and has the expected bytes.
     fn is_good(&self, file: &Path) -> bool {
         let read = || -> io::Result<bool> {
             let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;

@@ -60,7 +60,7 @@ fn usable(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().filter(|path| path.is_file())
 }
 
-/// Returns true if this is on a file system from which no process may load code.
+/// True if this is on a file system from which no process may load code.
 pub fn is_noexec(path: &Path) -> bool {
     statvfs(path).is_ok_and(|data| data.f_flag.contains(StatVfsMountFlags::NOEXEC))
 }

@@ -137,7 +137,7 @@ pub fn find(name: &str) -> Result<u32, CliError> {
     }
 }
 
-/// Returns true if a JVM with this main class, jar or module is meant by a name.
+/// True if a JVM with this main class, jar or module is meant by a name.
 fn is_called(main: &str, name: &str) -> bool {
     let file = Path::new(main).file_name().and_then(|file| file.to_str());
     let file = file.filter(|_| has_ending(main, "jar") || has_ending(main, "java"));

@@ -269,12 +269,12 @@ impl Channel {
         })
     }
 
-    /// Returns true if the JVM still runs.
+    /// True if the JVM still runs.
     fn is_alive(&self) -> bool {
         self.born.is_some() && target::birth(self.jvm.pid()) == self.born
     }
 
-    /// Returns true if the JVM sees another file system than we do.
+    /// True if the JVM sees another file system than we do.
     fn is_elsewhere(&self) -> bool {
         Target::inspect(self.jvm.pid()).is_ok_and(|target| !target.shares_root())
     }

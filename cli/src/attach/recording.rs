@@ -89,7 +89,7 @@ impl Recording {
         FilePattern::literal(&self.channel.scratch.there(name).display().to_string())
     }
 
-    /// Returns true if the JVM still runs.
+    /// True if the JVM still runs.
     pub fn is_alive(&self) -> bool {
         self.channel.is_alive()
     }

@@ -212,7 +212,7 @@ impl Target {
         root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// Returns true if it has the same root and the same mounts as we have.
+    /// True if it has the same root and the same mounts as we have.
     pub fn shares_root(&self) -> bool {
         let of = |process: &str| {
             let root = fs::metadata(format!("/proc/{process}/root")).map(|data| (data.dev(), data.ino()));
@@ -222,7 +222,7 @@ impl Target {
         of("self") == of(&self.pid.to_string())
     }
 
-    /// Returns true if this absolute path of ours is the same file for the process, and its user may read it.
+    /// True if this absolute path of ours is the same file for the process, and its user may read it.
     pub fn finds(&self, ours: &Path) -> bool {
         let Ok(ours) = ours.canonicalize() else {
             return false;
@@ -238,7 +238,7 @@ impl Target {
         same && (self.uid == rustix::process::geteuid().as_raw() || above.all(|path| self.may_read(path)))
     }
 
-    /// Returns true if its user may read a file, or go through a folder, by its permissions.
+    /// True if its user may read a file, or go through a folder, by its permissions.
     fn may_read(&self, path: &Path) -> bool {
         let Ok(data) = fs::metadata(path) else {
             return false;
@@ -315,7 +315,7 @@ pub fn age(pid: u32) -> Option<Duration> {
     Some(Duration::from_secs_f64((now - born).max(0.0)))
 }
 
-/// Returns true if a JVM has come to the end of its start, as far as its threads show. (With
+/// True if a JVM has come to the end of its start, as far as its threads show. (With
 /// `-XX:-UseNotificationThread` they do not.)
 pub fn has_started(pid: u32) -> bool {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();

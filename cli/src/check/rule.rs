@@ -118,7 +118,7 @@ fn one(text: &str) -> Result<Rule, String> {
 }
 
 impl Rule {
-    /// Returns true if it is kept. Of nothing, no share can be too small or too large.
+    /// True if it is kept. Of nothing, no share can be too small or too large.
     pub fn holds(&self, ratio: Ratio) -> bool {
         let (part, total) = if self.missed {
             (ratio.missed(), ratio.total)

@@ -76,7 +76,7 @@ pub enum CoverageFormat {
 }
 
 impl CoverageArgs {
-    /// Returns true if anything was given that only coverage has a use for.
+    /// True if anything was given that only coverage has a use for.
     pub fn any(&self) -> bool {
         !self.classes.is_empty() || !self.include.is_empty() || !self.exclude.is_empty() || self.compiler_made
     }

@@ -97,7 +97,7 @@ fn check(inputs: &[PathBuf], input: &Path, output: &Path) -> Result<(), CliError
     }
 }
 
-/// Returns true if this folder may be replaced: it is empty, or an earlier output.
+/// True if this folder may be replaced: it is empty, or an earlier output.
 fn may_replace(folder: &Path) -> bool {
     let empty = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
     empty || map_path(folder).is_file()

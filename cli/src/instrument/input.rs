@@ -137,7 +137,7 @@ pub fn kind(name: &str) -> Option<EntryKind> {
     }
 }
 
-/// Returns true for the name of an archive that classes may be loaded from.
+/// True for the name of an archive that classes may be loaded from.
 fn is_archive(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     [".jar", ".war", ".ear", ".rar"]

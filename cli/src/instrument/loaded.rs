@@ -132,7 +132,7 @@ impl Loaded {
         }
     }
 
-    /// Returns true if classes are loaded from the archive of this name in there.
+    /// True if classes are loaded from the archive of this name in there.
     pub fn has(&self, name: &str) -> bool {
         let below = |folder: &String| name.starts_with(folder.as_str());
         let right_in = |folder: &String| {

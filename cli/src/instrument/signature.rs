@@ -1,6 +1,6 @@
 //! Signatures of jars: known, and taken off.
 
-/// Returns true if this entry is part of a jar's signature.
+/// True if this entry is part of a jar's signature.
 pub fn is_signature(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     match name.strip_prefix("META-INF/") {

@@ -120,7 +120,7 @@ impl ProgramMemory {
         }))
     }
 
-    /// Returns true if this run leaves methods alone. Then its profile has to be completed.
+    /// True if this run leaves methods alone. Then its profile has to be completed.
     pub fn is_used(&self) -> bool {
         self.used.is_some()
     }

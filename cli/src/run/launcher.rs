@@ -33,7 +33,7 @@ impl Launcher {
         }
     }
 
-    /// Returns true if the command may start several JVMs.
+    /// True if the command may start several JVMs.
     pub fn starts_several(self) -> bool {
         self != Launcher::Java
     }

@@ -103,7 +103,7 @@ impl ContextTimes {
         Some(times)
     }
 
-    /// Of all contexts together.
+    /// The time of all contexts.
     pub fn placed(&self) -> CpuTime {
         self.own
             .iter()

@@ -93,7 +93,7 @@ fn newest(profiles: &[Profile], known: Option<&[KnownClass]>) -> BTreeMap<String
     newest
 }
 
-/// What ran of a method, in the terms of a later version of it; `blocks` says per block which one it was.
+/// The part of a method that ran, in the terms of a later version of it; `blocks` says per block which one it was.
 fn carry([before, after]: [&MethodMap; 2], blocks: &[Option<usize>], ran: &MethodCovered) -> MethodCovered {
     let old = ran.edge_profile(before);
     let was = |block: usize| blocks.get(block).copied().flatten();

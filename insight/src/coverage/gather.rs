@@ -308,7 +308,7 @@ impl Gathering {
     }
 }
 
-/// What was recorded of a method.
+/// The record of a method.
 struct Recorded<'p> {
     counts: MethodCounts,
     marks: Option<&'p MethodCovered>,
@@ -325,7 +325,7 @@ impl Recorded<'_> {
     }
 }
 
-/// What a profile has of a method, by the positions of class and method.
+/// A profile's data of a method, by the positions of class and method.
 fn recorded(profile: &Profile, place: (u32, u32)) -> Recorded<'_> {
     let class = profile.classes.get(place.0 as usize);
     let counts = class.and_then(|class| class.counts.get(place.1 as usize));
@@ -349,7 +349,7 @@ struct Loaded<'p> {
     class: &'p ClassProfile,
 }
 
-/// Are they of the same class file? Of a class that was loaded before the agent came, the JVM has put its
+/// True if they are of the same class file. Of a class that was loaded before the agent came, the JVM has put its
 /// bytes together anew, in another order: then all of its code has to be the same, instruction by instruction
 /// and line by line.
 fn is_same(loaded: &ClassMap, known: &ClassMap) -> bool {

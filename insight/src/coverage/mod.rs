@@ -44,7 +44,7 @@ pub struct KnownClass {
     pub map: Arc<ClassMap>,
     /// All methods that have code.
     pub methods: Vec<KnownMethod>,
-    /// What the branches of the map's methods decide, in their order; as many as are known.
+    /// The conditions of the branches of the map's methods, in their order; as many as are known.
     pub conditions: Vec<MethodConditions>,
     /// The Java release that it is for, if a multi-release jar has it below `META-INF/versions`.
     pub release: Option<u32>,
@@ -94,7 +94,7 @@ pub struct CoverageOptions {
     pub sources: Vec<PathBuf>,
     /// Name of the whole, for formats that have one.
     pub name: String,
-    /// Is what compilers make on their own counted, too?
+    /// True if code that compilers make on their own is counted, too.
     pub compiler_made: bool,
     /// Is MC/DC wanted?
     pub mcdc: bool,

@@ -24,7 +24,7 @@ impl Compound {
         self.conditions[0]
     }
 
-    /// Is this where an evaluation ends? The first condition again begins a new one.
+    /// True if an evaluation ends here. The first condition again begins a new one.
     pub fn is_outcome(&self, block: usize) -> bool {
         block == self.root() || !self.conditions.contains(&block)
     }

@@ -72,7 +72,7 @@ fn nothing(compound: &Compound) -> DecisionCoverage {
     }
 }
 
-/// What an evaluation did: blocks of conditions, and which out-edge each took.
+/// An evaluation: blocks of conditions, and which out-edge each took.
 type Evaluation = Vec<(usize, usize)>;
 
 /// All different evaluations that paths went through.

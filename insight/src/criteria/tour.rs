@@ -26,14 +26,14 @@ pub enum PrimePaths {
 pub struct PrimePath {
     /// Its blocks.
     pub blocks: Vec<BlockId>,
-    /// Did it run whole? `None` if that was not recorded: it goes through the tops of more loops than
+    /// True if it ran whole. `None` if that was not recorded: it goes through the tops of more loops than
     /// sequences of paths are long.
     pub covered: Option<bool>,
     /// Longest sequence of paths that it may take to see it.
     pub needs: u32,
 }
 
-/// What is known of the order of paths.
+/// The known order of paths.
 #[derive(Clone, Copy)]
 pub enum Followed<'p> {
     /// Nothing: only which paths ran.

@@ -75,7 +75,7 @@ impl Amount {
         Amount { factor }
     }
 
-    /// Is it so much more or less that it should be said?
+    /// True if the difference is large enough to be reported.
     pub fn is_worth_saying(factor: f64) -> bool {
         (factor - 1.0).abs() > 0.02
     }
@@ -94,7 +94,7 @@ impl Amount {
         if is_explained { [low, high] } else { [entries; 2] }
     }
 
-    /// What a count would be without a change: the nearest one that the bounds explain.
+    /// The count without a change: the nearest one that the bounds explain.
     pub fn expected([low, high]: [f64; 2], before: f64, after: f64) -> f64 {
         after.clamp(low * before, (high * before).max(low * before))
     }

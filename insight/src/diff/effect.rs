@@ -200,7 +200,7 @@ impl Costs {
     }
 }
 
-/// What a block of a method calls.
+/// The calls of a block of a method.
 fn callees<'s>(side: &'s Side, block: usize) -> &'s [Callee] {
     let shape = side.map.shape.as_ref();
     shape.map_or(&[], |shape| {

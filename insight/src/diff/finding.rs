@@ -21,7 +21,7 @@ pub const SIGNIFICANT: f64 = 4.0;
 /// Paths shown per method.
 const MOST_PATHS: usize = 5;
 
-/// What changed between two runs.
+/// The changes between two runs.
 #[derive(Debug)]
 pub struct Diff {
     /// Sums over all methods.
@@ -94,7 +94,7 @@ pub struct MethodChange {
     pub entries: [u64; 2],
     /// Executed instructions, without those of callees.
     pub work: [u64; 2],
-    /// What the change did to the executed work of the whole run, in instructions, with what follows from it in callees.
+    /// The effect of the change on the executed work of the whole run, in instructions, with what follows from it in callees.
     pub effect: f64,
     /// The same as a share of the larger run's work.
     pub share: f64,
@@ -129,13 +129,13 @@ pub struct BranchChange {
     pub probability: [Option<f64>; 2],
     /// How often the branch was reached.
     pub reached: [u64; 2],
-    /// Is the branch not in the first build?
+    /// True if the branch is not in the first build.
     pub is_new: bool,
-    /// Is it not in the second build? Its place is that in the first one.
+    /// True if it is not in the second build. Its place is that in the first one.
     pub is_gone: bool,
-    /// What its change did to the executed work, in instructions.
+    /// The effect of its change on the executed work, in instructions.
     pub effect: f64,
-    /// What the share would have been without the change; of a new branch, that of the way that there was.
+    /// The share without the change; of a new branch, that of the way that there was.
     was: f64,
     /// Position of its block among those of the method, before and after, and of the outcome among its edges.
     pub at: [Option<usize>; 2],
@@ -175,7 +175,7 @@ struct Candidate {
     because_of: Option<usize>,
 }
 
-/// What changed between the means of the runs of `each` side.
+/// The changes between the means of the runs of `each` side.
 pub fn find(
     [before, after]: [&Profile; 2],
     each: [&[Profile]; 2],
@@ -474,7 +474,7 @@ impl<'s, 'p> Both<'s, 'p> {
         self.after[after].entries as f64 - self.expected_entries(before, after)
     }
 
-    /// Is the change of the number of entries beyond what chance explains?
+    /// True if the change of the number of entries is beyond chance.
     fn is_certain(&self, before: usize, after: usize) -> bool {
         if self.exact {
             return true;
@@ -485,7 +485,7 @@ impl<'s, 'p> Both<'s, 'p> {
         (m - expected).abs() > SIGNIFICANT * (m + expected).max(1.0).sqrt()
     }
 
-    /// What the change of a method's behaviour did to the work of the second run.
+    /// The effect of the change of a method's behaviour on the work of the second run.
     fn behaviour(&self, pair: &Pair, before: &Side, after: &Side, branches: &[BranchChange]) -> f64 {
         let by_branches: f64 = branches.iter().map(|b| b.effect).sum();
         if before.entries == 0 || after.entries == 0 || !self.exact {
@@ -633,7 +633,7 @@ impl<'s, 'p> Both<'s, 'p> {
             .collect()
     }
 
-    /// Is the difference of two shares beyond chance? Where everything was counted, it is.
+    /// True if the difference of two shares is beyond chance. Where everything was counted, it is.
     fn differs(&self, before: &Side, after: &Side, reached: [u64; 2], was: f64, now: f64) -> bool {
         if self.exact {
             return true;
@@ -758,7 +758,7 @@ fn cause(branches: &[BranchChange], effect: f64) -> Option<&BranchChange> {
     branches.iter().find(|b| b.effect * effect > 0.0)
 }
 
-/// Does a way through new blocks alone lead to a block?
+/// True if a way through new blocks alone leads to a block.
 fn leads(pair: &Pair, after: &Side, from: usize, target: usize, depth: usize) -> bool {
     let is_new = pair.blocks.get(from).copied().flatten().is_none();
     from == target

@@ -33,7 +33,7 @@ pub use time::{MethodTimeChange, PathTimeChange, TimeChange, TimeDiff};
 
 use crate::pattern::{MethodPattern, PatternError};
 
-/// What to compare, and how much of it to show.
+/// Options of a comparison: the methods, and the number of them that is shown.
 #[derive(Clone, Debug)]
 pub struct DiffOptions {
     /// Only methods that match, as `--method` of a report.
@@ -65,7 +65,7 @@ pub enum DiffError {
     NoPaths {
         /// `first` or `second`.
         which: &'static str,
-        /// What it has in place of them.
+        /// The data that it has in place of them.
         holds: &'static str,
     },
     /// No profile is given of a side.
@@ -153,7 +153,7 @@ fn mean<'p>(runs: &'p [Profile], side: &'static str) -> Result<Cow<'p, Profile>,
     Ok(Cow::Owned(all))
 }
 
-/// What a profile holds, if that is not counts of paths.
+/// The data of a profile, if that is not counts of paths.
 fn without_paths(profile: &Profile) -> Option<&'static str> {
     let counted = profile.classes.iter().flat_map(|c| &c.counts);
     if counted

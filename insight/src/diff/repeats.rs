@@ -10,7 +10,7 @@ use super::pairing::pair;
 use super::side::{Side, sides};
 use super::spread::{Family, critical, mean, moderated};
 
-/// What counts are taken to differ by between two runs of one program, as a part of themselves, until runs say otherwise.
+/// The difference that counts are taken to have between two runs of one program, as a part of themselves, until runs say otherwise.
 const COUNTS: f64 = 0.02;
 
 /// The runs of both sides.

@@ -31,9 +31,9 @@ pub struct Side<'p> {
     pub work: u64,
     /// Counted events for each execution that the counts speak of: 1 if all were counted.
     pub density: f64,
-    /// Are the counts readings of the path register?
+    /// True if the counts are readings of the path register.
     pub readings: bool,
-    /// What its branches decide, as far as it was recovered.
+    /// The conditions of its branches, as far as they were recovered.
     pub conditions: Option<&'p MethodConditions>,
     decisions: OnceCell<Decisions>,
 }
@@ -72,7 +72,7 @@ impl<'p> Side<'p> {
         })
     }
 
-    /// What its branches decide.
+    /// The conditions of its branches.
     pub fn decisions(&self) -> &Decisions {
         let recovered = |of: &MethodConditions| Decisions::new(self.map, of, None);
         self.decisions

@@ -55,7 +55,7 @@ pub fn critical(family: Family, compared: usize, runs: [usize; 2]) -> f64 {
     )
 }
 
-/// What Student's distribution exceeds with this probability: by bisection of its integral.
+/// The value that Student's distribution exceeds with this probability: by bisection of its integral.
 fn quantile(probability: f64, freedom: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1e3);
     for _ in 0..60 {

@@ -41,7 +41,7 @@ pub struct TimeDiff {
     pub scale: Option<f64>,
     /// The time of all Java threads in one run before, and what as much work took after, in nanoseconds.
     pub same_work: [f64; 2],
-    /// Is their difference more than runs of one program differ by?
+    /// True if their difference is more than runs of one program differ by.
     pub is_distinct: bool,
     /// Methods whose time changed beyond chance, and by the threshold at least; the largest change first.
     pub methods: Vec<MethodTimeChange>,
@@ -74,7 +74,7 @@ impl MethodTimeChange {
 }
 
 impl TimeChange {
-    /// Is it more than chance explains?
+    /// True if it is more than chance explains.
     pub fn is_distinct(&self) -> bool {
         self.interval[0] > 0.0 || self.interval[1] < 0.0
     }
@@ -96,7 +96,7 @@ pub struct MethodTimeChange {
     pub method: CpuFrame,
     /// Its name before, if that was another.
     pub renamed_from: Option<CpuFrame>,
-    /// Has it a path map, in one of the profiles?
+    /// True if it has a path map, in one of the profiles.
     pub measured: bool,
     /// Time in it, and in what it called that has no path map. Of a method without one: its own where no method with one is
     /// on the stack. So each sample is in one method.
@@ -140,7 +140,7 @@ pub struct Timed<'s, 'p> {
     methods: Vec<Looked>,
     /// Positions in `methods` of those of pairs.
     of_pair: HashMap<usize, usize>,
-    /// What as much work as the second run did would have taken before.
+    /// The time that as much work as the second run did would have taken before.
     expected: f64,
     /// The program's time in the run that took more, for the same work.
     most: f64,
@@ -170,11 +170,11 @@ struct Looked {
     both: Both,
     /// Its time nearest to it, in one run.
     near: [f64; 2],
-    /// What its time before is multiplied by for as much work.
+    /// The factor of its time before, for as much work.
     factor: f64,
 }
 
-/// What all methods but one have in common.
+/// The common part of all methods but one.
 #[derive(Clone, Copy)]
 struct Common {
     /// After in terms of what is expected.
@@ -288,7 +288,7 @@ impl<'p> Timed<'_, 'p> {
         self.each[which].len().max(1) as f64
     }
 
-    /// What is the same for all methods: the time that is expected, their ratios to that, and how many are compared.
+    /// The numbers for all methods: the time that is expected, their ratios to that, and how many are compared.
     fn look(&mut self) {
         self.of_pair = (0..)
             .zip(&self.methods)
@@ -318,7 +318,7 @@ impl<'p> Timed<'_, 'p> {
         ];
     }
 
-    /// Has its code changed?
+    /// True if its code changed.
     fn is_changed(&self, of: &Looked) -> bool {
         let Some(pair) = of.both.pair else {
             // Nothing is known of its own code.
@@ -339,7 +339,7 @@ impl<'p> Timed<'_, 'p> {
         }
     }
 
-    /// What all methods but this one have in common.
+    /// The common part of all methods but this one.
     fn common(&self, but: Option<usize>) -> Common {
         let others: Vec<(f64, f64)> = (self.ratios.iter())
             .filter(|&&(_, _, at)| Some(at) != but)
@@ -483,7 +483,7 @@ impl<'p> Timed<'_, 'p> {
         }
     }
 
-    /// What time before is multiplied by for as much work: the method's own work says it as far as that is more of the same.
+    /// The factor of the time before for as much work: the method's own work says it as far as that is more of the same.
     fn factor(&self, both: &Both, near: [f64; 2]) -> f64 {
         let Some(amount) = self.amount else { return 1.0 };
         let sides = both.pair.map_or([None; 2], |pair| self.sides_of(pair));

@@ -30,7 +30,7 @@ const MAX_ROUNDS: f64 = 4.0;
 /// Candidates of each kind that are compared.
 const MAX_CANDIDATES: usize = 32;
 
-/// What takes time.
+/// A cause of time.
 pub enum What<'v> {
     /// One outcome of a decision.
     Outcome(EdgeRef),
@@ -58,7 +58,7 @@ pub struct Candidate<'v> {
     pub lift: f64,
     /// Per block: its part of the block's time. Empty of [`What::Own`].
     pub parts: Vec<f64>,
-    /// Of the program's time, as far as its method's numbers tell.
+    /// Share of the program's time, as far as its method's numbers show it.
     pub share: f64,
 }
 
@@ -69,7 +69,7 @@ impl Candidate<'_> {
         block.map_or(0.0, |block| self.parts.get(block.index()).copied().unwrap_or(0.0))
     }
 
-    /// Does it say on which way the time was spent?
+    /// True if it says on which way the time was spent.
     pub fn decides(&self) -> bool {
         matches!(self.what, What::Outcome(_) | What::Again(_) | What::Path(_))
     }
@@ -223,7 +223,7 @@ impl<'v> OfMethod<'v, '_> {
         found
     }
 
-    /// Is it enough time to look at it?
+    /// True if it is enough time to look at it.
     fn is_worth(&self, time: &PathTime) -> bool {
         time.share * self.total_share >= MIN_CERTAIN
     }

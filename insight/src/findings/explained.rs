@@ -22,7 +22,7 @@ const STRONG: f64 = 4.0;
 pub struct Cause<'v> {
     /// The thing that takes the time.
     pub candidate: Candidate<'v>,
-    /// Of the program's time.
+    /// Share of the program's time.
     pub share: f64,
     /// Where most of it is.
     pub spent: Spent,
@@ -78,7 +78,7 @@ fn rank(candidate: &Candidate) -> u8 {
     }
 }
 
-/// Does `by` explain `one`?
+/// True if `by` explains `one`.
 fn explained(view: &View, all: &[Candidate], overlap: &Overlap, one: usize, by: usize) -> bool {
     let (this, other) = (&all[one], &all[by]);
     let same_method = this.frame == other.frame;
@@ -116,7 +116,7 @@ fn explained(view: &View, all: &[Candidate], overlap: &Overlap, one: usize, by: 
     }
 }
 
-/// Does a path end with a `throw`?
+/// True if a path ends with a `throw`.
 fn throws(path: &PathView) -> bool {
     path.description.end_kind == EndKind::Throw
 }

@@ -15,7 +15,7 @@ use crate::view::{MethodView, View};
 pub struct Work {
     /// Per method of the view.
     pub methods: Vec<u64>,
-    /// Of all of them.
+    /// The time of all of them.
     pub total: u64,
 }
 

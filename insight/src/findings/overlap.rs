@@ -125,7 +125,7 @@ impl Overlap {
         self.both[one * self.times.len() + other] / self.times[one].max(1.0)
     }
 
-    /// Is another one mostly below a candidate on the stack, where both are?
+    /// True if another one is mostly below a candidate on the stack, where both are.
     pub fn is_below(&self, one: usize, other: usize) -> bool {
         let at = one * self.times.len() + other;
         self.called[at] > 0.5 * self.both[at]

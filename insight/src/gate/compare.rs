@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::verdict::{OTHERS, Verdict, Why, only_others, verdict};
 use super::{GateFile, GateMethod, GatePath, GateTest, Outside};
 
-/// What is asked of a comparison.
+/// Options of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct GateOptions {
     /// A test may do so much more work (0.005 is 0.5 %); `None`: nothing fails.
@@ -49,7 +49,7 @@ pub struct TestChange {
     pub by_others: bool,
     /// It is unstable, but has grown so far beyond what it differs by that it is broken.
     pub far: bool,
-    /// What became of it.
+    /// The outcome.
     pub verdict: Verdict,
     /// The method and path whose instructions grew most; if the test does less work: shrank most.
     pub moved: Option<Grew>,
@@ -59,7 +59,7 @@ pub struct TestChange {
     pub calls_more: Option<String>,
     /// How much more work it may do: what it says itself, else what all may.
     pub limit: Option<f64>,
-    /// Does it say so itself?
+    /// True if the limit is the test's own.
     pub own_limit: bool,
     /// Why its numbers are not the same in each run.
     pub unstable: Option<String>,
@@ -107,7 +107,7 @@ impl GateComparison {
         }
     }
 
-    /// Does a test do more work than allowed?
+    /// True if a test does more work than allowed.
     pub fn failed(&self) -> bool {
         self.tests.iter().any(|test| test.verdict == Verdict::Broken)
     }
@@ -302,7 +302,7 @@ fn first_line(words: &str) -> Option<u32> {
     digits.parse().ok()
 }
 
-/// What two methods have in common that are one: a name, a hash of the code, or both.
+/// The common part of two methods that are one: a name, a hash of the code, or both.
 type MethodKey = (String, u64);
 
 /// Methods by name; then bodies of lambdas, which each build numbers anew; then renamed ones, by their code.

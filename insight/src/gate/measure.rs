@@ -9,7 +9,7 @@ use super::{GateMethod, GatePath, LISTED, MOST_METHODS, MOST_PATHS, Outside};
 use crate::diff::{Side, route, sides};
 use crate::names;
 
-/// What one run of a test did.
+/// The counts of one run of a test.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     /// Executed instructions.
@@ -24,13 +24,13 @@ pub struct Measured {
     pub allocations: Option<u64>,
     /// Calls that leave what is counted.
     pub outside: Outside,
-    /// What the test itself allows, in its own words.
+    /// The test's own limit, in its own words.
     pub max_growth: Option<String>,
-    /// Is it a benchmark, whose numbers are those of a million operations?
+    /// True for a benchmark, whose numbers are those of a million operations.
     pub per_operations: bool,
     /// By class and name.
     pub methods: BTreeMap<(String, String), MeasuredMethod>,
-    /// What the numbers lack, if they lack something.
+    /// The part that the numbers lack, if they lack something.
     pub lacks: Option<Lacks>,
 }
 
@@ -47,21 +47,21 @@ pub enum Lacks {
     Instructions,
 }
 
-/// What one method did in a run.
+/// The counts of one method in a run.
 #[derive(Clone, Debug, Default)]
 pub struct MeasuredMethod {
     /// Its sums; paths with a share of the work only.
     pub shown: GateMethod,
     /// What it is called by.
     pub own: Callee,
-    /// What it calls.
+    /// The methods that it calls.
     pub callees: Vec<Callee>,
 }
 
 /// Operations of a benchmark that a gate file speaks of.
 const OPERATIONS: u64 = 1_000_000;
 
-/// What is counted in a profile, as call instructions name it.
+/// The counted methods of a profile, as call instructions name them.
 struct Counted {
     classes: HashSet<u32>,
     methods: HashSet<u32>,
@@ -329,7 +329,7 @@ fn length(side: &Side, path: &Path) -> u64 {
     }
 }
 
-/// What a path of a method is known by in other builds.
+/// The key of a method's path, the same in other builds.
 fn key(side: &Side, path: &Path) -> u32 {
     let mut hasher = ShapeHasher::default();
     let opcodes = |block: usize| {

@@ -23,7 +23,7 @@ pub const MOST_METHODS: usize = 16;
 /// Most paths of a method in the file.
 pub const MOST_PATHS: usize = 6;
 
-/// What the tests of one build did.
+/// The counts of the tests of one build.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GateFile {
     /// How often the command ran.
@@ -32,7 +32,7 @@ pub struct GateFile {
     pub tests: Vec<GateTest>,
 }
 
-/// What one test did.
+/// The counts of one test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GateTest {
     /// Its name.
@@ -64,13 +64,13 @@ pub struct GateTest {
 /// Executed call instructions that name a class that was not counted, such as one of the JDK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outside {
-    /// Of methods that no counted class has.
+    /// Calls of methods that no counted class has.
     pub calls: u64,
     /// Of methods that a counted class has too, such as `toString()`: it may be that one which ran.
     pub perhaps: u64,
 }
 
-/// What one method did in a test.
+/// The counts of one method in a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GateMethod {
     /// Class with dots.
@@ -93,7 +93,7 @@ pub struct GateMethod {
     pub paths: Vec<GatePath>,
 }
 
-/// What one path of a method did in a test.
+/// The counts of one path of a method in a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GatePath {
     /// Hash of its decisions and the opcodes of its blocks, among the paths of its method: the same in another build, if
@@ -120,7 +120,7 @@ impl GateTest {
         self.unstable.is_none().then_some([self.instructions, self.most])
     }
 
-    /// Do its runs differ, but not in what its own threads did?
+    /// True if its runs differ, but not in the work of its own threads.
     pub fn differs_by_others(&self) -> bool {
         self.unstable.is_some() && self.own.is_some_and(|[least, most]| least == most)
     }

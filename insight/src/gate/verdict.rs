@@ -13,7 +13,7 @@ const FAR: f64 = 1.0;
 /// Threads whose work one test may have now, and another one the next time.
 pub const OTHERS: &str = "threads that began before the test, or outlived it";
 
-/// What became of a test.
+/// The outcome of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It does more work than allowed.
@@ -45,7 +45,7 @@ impl Verdict {
     }
 }
 
-/// Do runs differ, and all that do only in what others than the test's own threads did?
+/// True if runs differ, and only in the work of threads that are not the test's own.
 pub fn only_others(pair: [Option<&GateTest>; 2]) -> bool {
     let mut unstable = (pair.into_iter().flatten())
         .filter(|test| test.unstable.is_some())

@@ -59,7 +59,7 @@ pub fn tests_of_change(profile: &Profile, diff: &str) -> Result<Selection, Chang
 /// Places of a file's methods in the profile, and their maps.
 type Methods<'p> = Vec<((u32, u32), &'p str, &'p MethodMap)>;
 
-/// What may run in static initialisers, with the class of one.
+/// Code that may run in static initialisers, with the class of one.
 type Initialisers<'p> = BTreeMap<(u32, u32), &'p str>;
 
 fn add(profile: &Profile, initialisers: &Initialisers<'_>, file: &FileChange, selection: &mut Selection) {
@@ -143,7 +143,7 @@ fn concern(
     );
 }
 
-/// Are these lines between the first and the last of a method's code? Code of constructors is spread over the
+/// True if these lines are between the first and the last of a method's code. Code of constructors is spread over the
 /// class, where its fields get their values: there each line has to be one of its own.
 fn covers(map: &MethodMap, first: u32, last: u32) -> bool {
     let lines: BTreeSet<u32> = map.lines.iter().map(|entry| entry.line).collect();

@@ -1,6 +1,6 @@
 //! Changes as `git diff` (or `diff -u`) writes them, by the lines of the old files.
 
-/// What changed in a file.
+/// The changes in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileChange {
     /// Its path before the change, or after it if it is new, without `a/` and `b/`.
@@ -38,7 +38,7 @@ pub enum ChangeError {
     Line {
         /// From 1.
         number: usize,
-        /// What is wrong.
+        /// The error.
         what: &'static str,
         /// The line.
         line: String,

@@ -91,7 +91,7 @@ fn reached(
     }
 }
 
-/// What a test did in a method, if it ran it.
+/// The counts of a test in a method, if it ran it.
 fn edges(test: &TestCounts, (class, method): (u32, u32), map: &MethodMap) -> Option<EdgeProfile> {
     let at = test
         .methods
@@ -125,7 +125,7 @@ fn blocks_of(map: &MethodMap, line: u32) -> Vec<usize> {
     (0..map.blocks.len()).filter(has).collect()
 }
 
-/// Is a class of a source file? Whole parts of the path are compared, from its end.
+/// True if a class is of a source file. Whole parts of the path are compared, from its end.
 fn is_of(class: &ClassMap, file: &str) -> bool {
     let Some(own) = class
         .source_file

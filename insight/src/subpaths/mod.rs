@@ -35,7 +35,7 @@ pub struct BlockStep<'p> {
     pub bci: u32,
     /// Its line, if that is known.
     pub line: Option<u32>,
-    /// Is it a loop's header?
+    /// True for a loop's header.
     pub header: bool,
 }
 

@@ -16,7 +16,7 @@ pub(crate) use pair::{Compared, Pair, share, write_rows};
 /// One profile held against another.
 pub struct Comparison {
     accuracy: Accuracy,
-    /// Does the truth count paths?
+    /// True if the exact profile counts paths.
     has_paths: bool,
     kinds: Vec<(&'static str, Compared)>,
     notes: Vec<String>,
@@ -52,7 +52,7 @@ impl Comparison {
         })
     }
 
-    /// What the user should know of it.
+    /// Notes for the user.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }

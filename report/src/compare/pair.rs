@@ -51,7 +51,7 @@ pub(crate) struct Compared {
     pub text: String,
     /// For programs.
     pub json: Value,
-    /// Is it enough without a comparison of paths, where there are none?
+    /// True if it is enough without a comparison of paths, where there are none.
     pub stands_alone: bool,
 }
 

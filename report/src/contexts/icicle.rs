@@ -23,9 +23,9 @@ pub(super) struct Icicle {
     pub least: u64,
     /// How many these are.
     pub left_out: u64,
-    /// What all chains have together.
+    /// The sum over all chains.
     pub counted: u64,
-    /// Does every chain have its number? If not, one with none is not known, and sums are lower bounds.
+    /// True if every chain has its number. If not, one with none is not known, and sums are lower bounds.
     pub whole: bool,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Totals {
     pub inclusive: u64,
 }
 
-/// What the script draws from.
+/// The data that the script draws.
 #[derive(Serialize)]
 pub(super) struct Data<'a> {
     unit: &'static str,

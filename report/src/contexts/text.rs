@@ -95,7 +95,7 @@ fn indent(level: u32) -> String {
     }
 }
 
-/// What stands in the column of intervals, which is there if there are any.
+/// The column of intervals, which is there if there are any.
 fn interval_column(view: &ContextsView, text: &str) -> String {
     if view.has_intervals() {
         format!(" {text:>WIDE$}")
@@ -104,7 +104,7 @@ fn interval_column(view: &ContextsView, text: &str) -> String {
     }
 }
 
-/// What stands in the columns of CPU time, which are there if there are samples.
+/// The columns of CPU time, which are there if there are samples.
 fn time_columns(view: &ContextsView, own: &str, whole: &str) -> String {
     match view.times {
         Some(_) => format!(" {own:>8} {whole:>8}"),
@@ -144,7 +144,7 @@ fn line(view: &ContextsView, at: usize, level: u32) -> String {
     )
 }
 
-/// What was counted, in a sentence.
+/// The counts, in a sentence.
 pub(crate) fn summary(view: &ContextsView) -> String {
     let contexts = view.contexts;
     let hot = view.hot.iter().filter(|&&hot| hot).count() as u64;

@@ -25,7 +25,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// Of the lines of one class, or one method. Lines that several methods of a class have are one.
+    /// The sums of the lines of one class, or one method. Lines that several methods of a class have are one.
     fn of(lines: &Lines, methods: &[&MethodCoverage]) -> Self {
         let all = || lines.values();
         let complexity = |method: &&MethodCoverage| {

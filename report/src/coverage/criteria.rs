@@ -83,7 +83,7 @@ fn title(page: &mut Page, method: &MethodCoverage, ratio: Ratio) {
     page.row(&format!("{:>15}  ", of(ratio)), &title);
 }
 
-/// What of MC/DC and of prime paths is missing, of the `top` methods that lack most.
+/// The missing part of MC/DC and of prime paths, for the `top` methods that lack most.
 pub(super) fn lacking(page: &mut Page, coverage: &Coverage, top: usize) {
     let ran = || coverage.methods.iter().filter(|method| method.ran());
     let mut missing: Vec<_> = ran()

@@ -83,7 +83,7 @@ pub(super) struct Never {
     pub at: Place,
     /// The condition in the source's terms, if it is known.
     pub condition: Option<String>,
-    /// What never happened, behind the condition: `was never true`.
+    /// The event that never happened, as it follows the condition: `was never true`.
     pub what: String,
     /// Some other outcome was taken.
     decided: bool,

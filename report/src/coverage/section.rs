@@ -15,7 +15,7 @@ use crate::words::{percent, thousands};
 /// Coverage as a kind of data.
 pub(crate) struct Kind;
 
-/// Of the classes that were loaded; only the command line can know others.
+/// Coverage of the classes that were loaded; only the command line can know others.
 fn coverage(view: &View) -> Option<Coverage> {
     view.profile.coverage.as_ref()?;
     Coverage::new(view.profile, None, |_, _, _| true, &CoverageOptions::default()).ok()

@@ -44,7 +44,7 @@ pub(super) fn about(cpu: &CpuView) -> String {
     text
 }
 
-/// What to know of the samples, if there is something.
+/// Notes on the samples, if there are any.
 pub(super) fn notes(cpu: &CpuView) -> Option<String> {
     let about = cpu.about;
     let mut notes = Vec::new();

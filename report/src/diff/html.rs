@@ -99,7 +99,7 @@ fn method(diff: &Diff, change: &MethodChange, sources: &Sources) -> Markup {
     }
 }
 
-/// What a method is called in links to it.
+/// A method's name in links to it.
 pub(super) fn anchor(change: &MethodChange) -> String {
     change.title().replace(' ', "")
 }

@@ -12,7 +12,7 @@ const MOST_LINES: usize = 6;
 /// How far consequences of consequences are indented.
 const MOST_INDENT: usize = 11;
 
-/// What was shown already: each method is shown once.
+/// The methods that were shown already: each is shown once.
 pub(super) struct Shown {
     /// Findings so far.
     number: usize,
@@ -80,7 +80,7 @@ pub(super) fn places_of_time(diff: &Diff) -> (Option<&TimeDiff>, Option<&TimeDif
     (time.filter(leads), time.filter(|time| !leads(time)))
 }
 
-/// Is there something to say of paths? Two profiles of samples alone have none.
+/// True if the profiles count paths. Two profiles of samples alone have none.
 pub(super) fn counts_paths(diff: &Diff) -> bool {
     diff.summary.work != [0; 2] || diff.time.is_none()
 }
@@ -181,7 +181,7 @@ pub(super) fn explained(diff: &Diff, page: &mut Page, index: usize, shown: &mut 
     consequences(diff, page, index, 3, shown);
 }
 
-/// What follows from a change, and from that.
+/// The consequences of a change, and theirs.
 fn consequences(diff: &Diff, page: &mut Page, index: usize, indent: usize, shown: &mut Shown) {
     for (next, other) in diff.methods.iter().enumerate() {
         if other.because_of != Some(index) || next == index || shown.listed[next] {
@@ -229,7 +229,7 @@ pub(super) fn cause(diff: &Diff, change: &MethodChange) -> String {
     }
 }
 
-/// What is to say where no branch explains the change.
+/// The words for a change that no branch explains.
 pub(super) fn without_cause(diff: &Diff, change: &MethodChange) -> String {
     let [b, a] = change.entries;
     match change.reason {
@@ -245,7 +245,7 @@ pub(super) fn without_cause(diff: &Diff, change: &MethodChange) -> String {
     }
 }
 
-/// What a reader should know about the numbers.
+/// Notes on the numbers.
 pub(super) fn closing(diff: &Diff) -> Vec<String> {
     let mut lines = Vec::new();
     let listed = &diff.summary.matched;

@@ -14,7 +14,7 @@ use super::text::{Shown, cause, grew, signed_percent};
 use crate::text::{HOT, Page, SOFT, TITLE};
 use crate::words::{seconds, thousands};
 
-/// What is said of a change that chance explains.
+/// The words for a change that chance explains.
 const ALIKE: &str = "no measurable change";
 /// Paths of a method in text.
 const PATHS: usize = 3;
@@ -51,7 +51,7 @@ fn both([before, after]: [f64; 2]) -> String {
     format!("{before} → {after}")
 }
 
-/// What as much work took before, and what it takes now.
+/// The time that as much work took before, and that it takes now.
 fn same_work(time: &TimeChange) -> String {
     both([(time.ns[1] - time.change).max(0.0), time.ns[1]])
 }
@@ -120,7 +120,7 @@ pub(super) fn summary(time: &TimeDiff) -> String {
     }
 }
 
-/// What counts say of a method whose time changed.
+/// The counts of a method whose time changed.
 fn reason(diff: &Diff, change: &MethodTimeChange) -> Option<String> {
     let listed = &diff.methods[change.listed?];
     Some(format!(

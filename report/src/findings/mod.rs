@@ -126,7 +126,7 @@ impl Finding {
 struct About<'a, 'p> {
     index: usize,
     method: &'a MethodView<'p>,
-    /// Of the program's time; without samples of its work.
+    /// Share of the program's time; without samples, of its work.
     share: f64,
     /// Was CPU time sampled?
     timed: bool,
@@ -155,7 +155,7 @@ impl About<'_, '_> {
         }
     }
 
-    /// What *never* is said of, if that is not everything.
+    /// The extent of a *never*, if that is not everything.
     fn caveat(&self) -> &'static str {
         if self.whole {
             ""

@@ -22,7 +22,7 @@ pub(super) fn causes(view: &View) -> Vec<Finding> {
         .collect()
 }
 
-/// Of a path: its number, how often it ran, and its way.
+/// A path: its number, how often it ran, and its way.
 pub(super) fn path_evidence(method: &MethodView, path: &PathView) -> String {
     format!(
         "path {}, {} times: {}",
@@ -239,7 +239,7 @@ impl Said<'_, '_> {
         }
     }
 
-    /// Of the whole paths that follow an edge the one with most time.
+    /// The one with most time of the whole paths that follow an edge.
     fn main_path(&self, method: &MethodView, edge: EdgeRef) -> Option<u64> {
         let with_edge = method.paths.iter().filter(|path| path.edges.contains(&edge));
         let share = |path: &&PathView| path.time.map_or(0.0, |time| time.share);

@@ -41,7 +41,7 @@ pub enum FileError {
     Line {
         /// From 1.
         line: usize,
-        /// What is wrong.
+        /// The error.
         what: LineError,
     },
 }

@@ -223,7 +223,7 @@ fn time_shares(method: &MethodView) -> [f64; 2] {
 /// A method of which no path was counted, but that has CPU time.
 struct Uncounted {
     name: String,
-    /// Of the CPU time: without callees, with callees, in its own code.
+    /// Shares of the CPU time: without callees, with callees, in its own code.
     shares: [f64; 3],
     /// Why no path was counted.
     reason: String,

@@ -15,7 +15,7 @@ pub(crate) struct Told {
     pub folded: usize,
     /// Per stop: is it none of the other's?
     pub differs: Vec<bool>,
-    /// Does it end elsewhere?
+    /// True if it ends elsewhere.
     pub ends_elsewhere: bool,
 }
 
@@ -33,7 +33,7 @@ struct Route<'a> {
 }
 
 impl Routes {
-    /// Of the paths in the order in which they are shown.
+    /// Routes of the paths in the order in which they are shown.
     pub fn of(paths: &[PathView], map: &MethodMap, decisions: &Decisions) -> Self {
         let stops: Vec<Vec<Stop>> = paths.iter().map(|path| path.folded(map, decisions)).collect();
         let routes: Vec<Route> = paths

@@ -16,7 +16,7 @@ pub(crate) fn label(of_parent: f64, of_root: f64) -> String {
     format!("{} ({})", percent(of_parent), percent(of_root))
 }
 
-/// What is not exact about the counters, as a sentence.
+/// The inexactness of the counters, as a sentence.
 pub(crate) fn error(trees: &Trees) -> Option<String> {
     let (index, most) = trees.missing.iter().enumerate().max_by_key(|&(_, n)| n)?;
     Some(format!(

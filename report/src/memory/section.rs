@@ -71,7 +71,7 @@ impl ReportSection for Kind {
     }
 }
 
-/// What is said about all of them; nothing if there are none.
+/// A sentence about all of them; nothing if there are none.
 fn about(view: &View) -> Option<String> {
     let number = view
         .methods

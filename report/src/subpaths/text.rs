@@ -5,7 +5,7 @@ use trodden_insight::subpaths::{BlockStep, Part, Shown, SubpathsView, error};
 use crate::text::{HOT, Page, TITLE};
 use crate::words::{percent, thousands};
 
-/// What stands above the list.
+/// The text above the list.
 pub(crate) fn about(view: &SubpathsView) -> String {
     let about = view.about;
     let (sampled, distinct) = view.sampled();

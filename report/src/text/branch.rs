@@ -70,7 +70,7 @@ pub(crate) fn branch_words(method: &MethodView, branch: &BranchView) -> String {
     )
 }
 
-/// What is said of an outcome's time behind its count.
+/// An outcome's time, for the place behind its count.
 fn outcome_time(time: Option<&PathTime>) -> String {
     time.map_or_else(String::new, |time| format!(", {}", words::time_of_outcome(time)))
 }

@@ -110,7 +110,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines.into_iter().map(|line| line.replace(GLUED, " %")).collect()
 }
 
-/// What a space in front of a `%` is while lines are broken.
+/// Stands for a space in front of a `%` while lines are broken.
 const GLUED: &str = "\u{a0}%";
 
 fn wrapped(text: &str, width: usize) -> Vec<String> {

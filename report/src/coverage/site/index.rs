@@ -184,7 +184,7 @@ pub(super) fn package(coverage: &Coverage, package: &Package) -> String {
     frame(coverage, package.title(), "../", &[("Coverage", &up)], &content)
 }
 
-/// What is in no sum, and why.
+/// Methods in no sum, and the reasons.
 fn notes(coverage: &Coverage) -> Markup {
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for one in &coverage.uncounted {

@@ -189,7 +189,7 @@ fn signature(method: &MethodCoverage) -> String {
     trodden_insight::names::signature(&map.name, &map.descriptor)
 }
 
-/// What is not covered: of this there is most in what is worst.
+/// The part that is not covered, which is largest in the worst.
 fn missed(counters: &Counters) -> u64 {
     counters.branches.missed() + counters.lines.missed()
 }

@@ -13,9 +13,9 @@ use crate::words::{percent, thousands};
 /// One line, of all methods that have code there.
 #[derive(Default)]
 struct Marked {
-    /// Did code of it run?
+    /// True if code of it ran.
     ran: bool,
-    /// Is there code of it that did not?
+    /// True if there is code of it that did not.
     missed: bool,
     count: u64,
     branches: Ratio,
@@ -33,7 +33,7 @@ impl Marked {
             line.count == 0
         };
         self.count = self.count.max(line.count);
-        self.branches = self.branches + line.branch_ratio();
+        self.branches += line.branch_ratio();
     }
 
     /// Its colour, and the same in words.
@@ -60,12 +60,8 @@ pub(super) fn page(coverage: &Coverage, package: &Package, file: &File, sources:
     } else {
         (1..=text.len().max(last.min(text.len() + 1)) as u32).collect()
     };
-    let covered = lines
-        .values()
-        .fold(Ratio::default(), |sum, line| sum + Ratio::one(line.ran));
-    let branches = lines
-        .values()
-        .fold(Ratio::default(), |sum, line| sum + line.branches);
+    let covered = lines.values().map(|line| Ratio::one(line.ran)).sum::<Ratio>();
+    let branches = lines.values().map(|line| line.branches).sum::<Ratio>();
     let share = |ratio: Ratio| ratio.share().map_or("n/a".to_owned(), percent);
     let content = html! {
         section {
