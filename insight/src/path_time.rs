@@ -789,7 +789,12 @@ mod tests {
                 let path = u64::from(!draw(0.3));
                 blocks[if is_shared { 3 } else { 1 + path as usize }] += 1;
                 if draw(0.1) && is_shared {
-                    waits[3].push((Some(path), time(1)));
+                    waits[3].push(Wait {
+                        place: 3,
+                        path: Some(path),
+                        samples: 1,
+                        ns: 1e6,
+                    });
                 }
             }
             let division = Division::new(4, &ways, &[true; 4], false, &waits);
