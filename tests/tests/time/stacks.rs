@@ -1,5 +1,5 @@
-//! Stacks for other tools, and the page's icicle, split by path: against what the program measures itself. Its
-//! two ways run the same code, so that no place and no count says which of them takes the time.
+//! Stacks for other tools, and the page's icicle, split by path: compared with what the program measures itself.
+//! Its two ways run the same code, so that no place and no count says which of them takes the time.
 
 use std::collections::HashMap;
 use std::fs;
@@ -125,7 +125,8 @@ fn pprof(file: &Path) -> Result<Option<Stacks>> {
     Ok(Some(top.lines().filter_map(row).collect()))
 }
 
-/// The icicle's data: for the paths of the method, by their names, the time and how much of it needed no counts.
+/// The icicle's data: for the paths of the method, by their names, the time and how much of it needed no
+/// counts.
 fn icicle(page: &str, title: &str) -> Result<HashMap<String, [f64; 2]>> {
     let data = page
         .split("id=\"time-data\">")
