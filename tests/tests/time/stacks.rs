@@ -1,5 +1,5 @@
-//! Stacks for other tools, and the page's icicle, split by path: compared with what the program measures itself.
-//! Its two ways run the same code, so that no place and no count says which of them takes the time.
+//! Stacks for other tools, and the page's icicle, split by path: compared with what the program measures
+//! itself. Its two ways run the same code, so that no place and no count says which of them takes the time.
 
 use std::collections::HashMap;
 use std::fs;
