@@ -38,8 +38,9 @@ final class Truth {
     }
 
     private void endRound() {
-        long cpu = CLOCK.getCurrentThreadCpuTime();
+        // In this order: a sample that falls into the reading of the CPU clock is in neither.
         long end = now();
+        long cpu = CLOCK.getCurrentThreadCpuTime();
         if (end - roundBegan - (cpu - roundBeganCpu) < INTERRUPTED) {
             for (int way = 0; way < 2; way++) {
                 spent[way] += inRound[way];

@@ -34,6 +34,8 @@ impl Windows {
         missing: impl Fn(MethodId) -> Option<BTreeMap<u64, f64>>,
     ) {
         self.settle(host, window, hashed, true);
+        self.pace.end();
+        let now = self.time.now();
         let mut structural = Structural {
             window,
             ..Structural::default()
@@ -54,7 +56,8 @@ impl Windows {
                 let Ok(structure) = structure_of(&map.graph) else {
                     continue;
                 };
-                let all = estimated(graphs, missing(method).unwrap_or_default());
+                let without = |graph: &Graph| graph.without_probes(now, &self.pace);
+                let all = estimated(graphs, missing(method).unwrap_or_default(), without);
                 let (global, by_rate) = global(&structure, &local, &all);
                 let mapped = structure.ball_larus(&map.graph, &map.dag, &global);
                 let mapped = mapped.unwrap_or_default();
@@ -96,13 +99,23 @@ impl Windows {
     }
 }
 
-/// Path ends of the whole run: those of the time with probes, and those that are `missing`, by
-/// [`key`](super::key).
-fn estimated(graphs: &[Graph], missing: BTreeMap<u64, f64>) -> Tables<f64> {
+/// Path ends of the whole run: those of the time with probes, and of each graph those of the time without, in the
+/// proportions of what is `missing`, by [`key`](super::key).
+fn estimated(graphs: &[Graph], missing: BTreeMap<u64, f64>, without: impl Fn(&Graph) -> f64) -> Tables<f64> {
     let mut all: Tables<f64> = graphs.iter().map(|graph| graph.estimated().collect()).collect();
+    let mut sums = vec![0.0; graphs.len()];
+    let graph_of = |key: u64| (key >> 32) as usize;
+    for (&key, count) in &missing {
+        if let Some(sum) = sums.get_mut(graph_of(key)) {
+            *sum += count;
+        }
+    }
+    let scales: Vec<f64> = (graphs.iter().zip(sums))
+        .map(|(graph, sum)| if sum > 0.0 { without(graph) / sum } else { 0.0 })
+        .collect();
     for (key, count) in missing {
-        if let Some(table) = all.get_mut((key >> 32) as usize) {
-            *table.entry(key & 0xffff_ffff).or_default() += count;
+        if let Some(table) = all.get_mut(graph_of(key)) {
+            *table.entry(key & 0xffff_ffff).or_default() += count * scales[graph_of(key)];
         }
     }
     all

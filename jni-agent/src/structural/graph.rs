@@ -1,9 +1,12 @@
 //! One structure graph: its windows, and what they say. Times are in seconds.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use trodden_instrumenter::CounterSlot;
 
+use super::pace::Pace;
+use super::speed::Flow;
 use crate::threads::ThreadBlocks;
 
 /// Windows after which a graph's distribution is known.
@@ -12,6 +15,9 @@ const FULL_WINDOWS: u32 = 10;
 /// every third, up to a limit. What ends in spans is seen at every tick all the same.
 const WINDOWS_PER_STEP: u32 = 8;
 const MAX_WAIT: u32 = 64;
+
+/// The part of earlier looks that the rate of the last seconds keeps at each look: a mean over about ten.
+const RECENT: f64 = 0.9;
 
 /// A switch above this has its limit lifted.
 pub const LIFTED: i32 = i32::MAX / 2;
@@ -27,6 +33,8 @@ pub struct Graph {
     /// Its paths; 0 if they are hashed.
     paths: u32,
     armed: bool,
+    /// True while every path end is counted.
+    throughout: bool,
     /// Counters when they were read last.
     counted: Vec<u64>,
     /// Counters when counts were last forgotten.
@@ -43,6 +51,10 @@ pub struct Graph {
     at: f64,
     windows: u64,
     since: Since,
+    /// Since when it has no probes, and the rate that it had.
+    silent: Option<(f64, f64)>,
+    /// Path ends in earlier times without probes.
+    missed: f64,
 }
 
 /// The state of a graph since it got its probes.
@@ -60,6 +72,9 @@ struct Since {
     /// Windows filled, and path ends.
     windows: u32,
     ends: f64,
+    /// Path ends at the last look, and those of the last seconds.
+    looked: f64,
+    recent: Flow,
     /// Ticks with spans of known length until its window is opened again; none if that was not decided yet.
     wait: Option<u32>,
 }
@@ -99,6 +114,7 @@ impl Graph {
             slot,
             paths,
             armed: true,
+            throughout: false,
             counted: Vec::new(),
             baseline: Vec::new(),
             estimated: Vec::new(),
@@ -109,7 +125,39 @@ impl Graph {
             at: now,
             windows: 0,
             since: Since::default(),
+            silent: None,
+            missed: 0.0,
         }
+    }
+
+    /// Its counters.
+    pub fn slots(&self) -> Range<CounterSlot> {
+        self.slot..self.slot.plus(self.paths)
+    }
+
+    /// True while every path end is counted, with no limit in its switch.
+    pub fn is_counted_throughout(&self) -> bool {
+        self.throughout
+    }
+
+    /// From now on every path end is counted, or no longer: what was counted until now is taken in. `left`: of its window.
+    pub fn count_throughout(&mut self, blocks: &ThreadBlocks, throughout: bool, left: i32, now: f64) {
+        self.settle(blocks, left, now);
+        self.throughout = throughout;
+        self.since.opened = false;
+        // With no limit it is the rate of all the time, and what the time until the next span is filled with.
+        self.since.rate = self.since.rate.map(|_| self.since.recent.rate());
+    }
+
+    /// Adds what was counted, if that is every path end. Returns path ends per second in the last looks, of which this one is
+    /// `seconds` after the one before.
+    pub fn look(&mut self, blocks: &ThreadBlocks, now: f64, seconds: f64) -> f64 {
+        if self.throughout {
+            self.settle(blocks, -1, now);
+        }
+        let ends = self.since.ends - std::mem::replace(&mut self.since.looked, self.since.ends);
+        self.since.recent.add(RECENT, ends, seconds);
+        self.since.recent.rate()
     }
 
     /// Its first slot, which its switch is known by.
@@ -268,7 +316,7 @@ impl Graph {
     }
 
     fn read(&self, blocks: &ThreadBlocks) -> Vec<u64> {
-        blocks.sums(self.slot..self.slot.plus(self.paths))
+        blocks.sums(self.slots())
     }
 
     /// Adds what was counted since the last time to the estimate: as it is, or so many path `ends` in its
@@ -317,6 +365,26 @@ impl Graph {
             self.settle(blocks, left, now);
         }
         self.armed = false;
+        self.throughout = false;
+    }
+
+    /// Has no probes from now on, while the program goes on.
+    pub fn silence(&mut self, now: f64) {
+        self.silent = Some((now, self.since.recent.rate()));
+    }
+
+    /// The time without probes ends.
+    pub fn end_silence(&mut self, now: f64, pace: &Pace) {
+        self.missed = self.without_probes(now, pace);
+        self.silent = None;
+    }
+
+    /// Path ends in the time without probes: its rate before, at the program's pace since.
+    pub fn without_probes(&self, now: f64, pace: &Pace) -> f64 {
+        let silent = self.silent.map_or(0.0, |(since, rate)| {
+            rate * (now - since) * pace.gained(since, now)
+        });
+        self.missed + silent
     }
 
     /// Has its probes again. What was counted meanwhile, by activations from before, is left out.
@@ -325,6 +393,7 @@ impl Graph {
             self.counted = self.take(blocks, 0);
         }
         self.armed = true;
+        self.throughout = false;
         self.at = now;
         self.since = Since::default();
     }
@@ -332,7 +401,7 @@ impl Graph {
     /// True if enough of its windows were filled since it got its probes. Hashed paths are counted
     /// throughout.
     pub fn is_full(&self) -> bool {
-        !self.is_dense() || self.since.windows >= FULL_WINDOWS
+        !self.is_dense() || self.throughout || self.since.windows >= FULL_WINDOWS
     }
 
     /// Estimated path ends since it got its probes.
@@ -386,6 +455,10 @@ impl Graph {
         self.since.taken = 0.0;
         self.windows = 0;
         self.at = now;
+        self.missed = 0.0;
+        if let Some((since, _)) = &mut self.silent {
+            *since = now;
+        }
     }
 }
 
@@ -576,6 +649,26 @@ mod tests {
         assert_eq!(run(false, false), [(0, 4_720), (1, 2_280)]);
         // All of 0.45 s, and half of as much: 270.
         assert_eq!(run(true, true), [(0, 4_280), (1, 1_620)]);
+    }
+
+    /// Between two spans all is counted, and nothing is estimated; afterwards its rate is that of the last look.
+    #[test]
+    fn counted_throughout_nothing_is_estimated() {
+        let (blocks, mut graph, count) = graph();
+        graph.end_span(&blocks, seen(WINDOW, 0), span(0.0), WINDOW);
+        count(0, 100);
+        graph.end_span(&blocks, seen(0, 100), span(1.0), WINDOW);
+        let before = total(&graph);
+        graph.count_throughout(&blocks, true, 0, 1.0);
+        graph.look(&blocks, 1.0, 0.0);
+        graph.since.recent = Flow::default();
+        count(1, 700);
+        assert_eq!(graph.look(&blocks, 3.0, 2.0), 350.0);
+        assert!(graph.is_counted_throughout() && graph.is_full());
+        assert_eq!(total(&graph), before + 700.0);
+        graph.count_throughout(&blocks, false, -1, 3.0);
+        graph.settle(&blocks, 0, 5.0);
+        assert_eq!(total(&graph), before + 700.0 + 2.0 * 350.0);
     }
 
     /// Two thousand path ends were counted before a thread's writing over what closed a graph was seen: that

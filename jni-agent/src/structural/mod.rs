@@ -18,7 +18,9 @@
 mod complete;
 mod delay;
 mod graph;
+mod pace;
 mod program;
+mod speed;
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -34,14 +36,21 @@ use crate::sampling::{PathCounts, spent};
 use crate::threads::{Hashed, Shim, Switches, ThreadBlocks};
 pub use graph::key;
 use graph::{Graph, LIFTED, Seen, Span, remaining};
+use pace::Pace;
 use program::ProgramTime;
+use speed::Speed;
 
 /// How long at a tick no graph is limited.
 const SPAN: Duration = Duration::from_micros(200);
 /// Part of the time that looking at counters may take.
 const LOOKING: u32 = 50;
-/// Ticks after which it is looked which graphs are awake.
+/// Ticks after which it is looked which graphs are awake, and which can be counted throughout.
 const WAKING: u64 = 8;
+/// Path ends per second of the program's time that graphs which are counted throughout may have together: they take half a
+/// hundredth of the time or so.
+const MAX_RATE_THROUGHOUT: f64 = 2e6;
+/// How many of these show how fast the program runs in spans, the hottest first.
+const MAX_COMPARED: usize = 16;
 /// The least part of a span that is the program's own. What counting takes is known for one graph alone;
 /// where a loop goes through two, both are counted side by side, and little would seem to be left: with an
 /// eighth, a rate came out seven times too high on a busy machine. A third is less than tight loops leave:
@@ -91,6 +100,10 @@ pub struct Windows {
     awake: Vec<Awake>,
     /// True if graphs have lost their probes, or got them back, since the list of those awake was made.
     changed: bool,
+    /// When that was.
+    woken: f64,
+    speed: Speed,
+    pace: Pace,
 }
 
 impl Windows {
@@ -140,13 +153,13 @@ impl Windows {
         let now = self.time.now();
         self.refresh(&host.registry, now);
         if self.changed || self.spans.is_multiple_of(WAKING) {
-            self.wake(switches, window);
+            self.wake(&host.blocks, switches, window, now);
         }
         for awake in &self.awake {
             let graph = &mut self.graphs[awake.graph];
             graph.begin_span(&host.blocks, switches.get(awake.slot), now);
         }
-        let span = self.span(switches, window);
+        let span = self.span(&host.blocks, switches, window);
         for awake in &self.awake {
             let graph = &mut self.graphs[awake.graph];
             let was_closed = awake.seen.left == 0;
@@ -166,12 +179,34 @@ impl Windows {
         self.next = Some(begin + worked * LOOKING);
     }
 
-    /// Looks for graphs of which paths have ended, and that have kept their probes.
-    fn wake(&mut self, switches: Switches, window: i32) {
+    /// Looks for graphs of which paths have ended, and that have kept their probes. Those with the fewest path ends are counted
+    /// throughout: their counts are exact, and loops in them are scaled by these.
+    fn wake(&mut self, blocks: &ThreadBlocks, switches: Switches, window: i32, now: f64) {
         self.changed = false;
         self.awake.clear();
+        let seconds = now - std::mem::replace(&mut self.woken, now);
+        let mut rates = Vec::new();
         for (index, graph) in self.graphs.iter_mut().enumerate() {
             if graph.is_armed() && graph.is_dense() && graph.is_awake(switches.get(graph.slot()), window) {
+                rates.push((graph.look(blocks, now, seconds), index));
+            }
+        }
+        rates.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let mut all = 0.0;
+        let mut throughout = Vec::new();
+        let mut ends = Vec::new();
+        for (rate, index) in rates {
+            all += rate;
+            let graph = &mut self.graphs[index];
+            let few = all <= MAX_RATE_THROUGHOUT;
+            if few != graph.is_counted_throughout() {
+                graph.count_throughout(blocks, few, switches.get(graph.slot()), now);
+                switches.set(graph.slot(), if few { -1 } else { 0 });
+            }
+            if few {
+                throughout.push((graph.slots(), rate));
+                ends.push((index, graph.recent_ends()));
+            } else {
                 self.awake.push(Awake {
                     graph: index,
                     slot: graph.slot(),
@@ -179,11 +214,17 @@ impl Windows {
                 });
             }
         }
+        ends.sort_unstable_by_key(|&(index, _)| index);
+        self.pace.look(now, ends);
+        let hottest = throughout.len().saturating_sub(MAX_COMPARED);
+        throughout.drain(..hottest);
+        throughout.sort_by_key(|(slots, _)| slots.start.0);
+        self.speed.watch(throughout);
     }
 
     /// Both passes over the switches do nothing else, and in the same order: the span is as long for the last
     /// graph as for the first.
-    fn span(&mut self, switches: Switches, window: i32) -> Span {
+    fn span(&mut self, blocks: &ThreadBlocks, switches: Switches, window: i32) -> Span {
         let before = self.time.now();
         for awake in &mut self.awake {
             awake.seen.left = switches.get(awake.slot);
@@ -194,6 +235,7 @@ impl Windows {
             }
         }
         let begin = self.time.now();
+        self.speed.begin_span(blocks, begin);
         let mut end = begin;
         for _ in 0..MAX_SPANS {
             std::thread::sleep(SPAN);
@@ -202,6 +244,7 @@ impl Windows {
                 break;
             }
         }
+        self.speed.end_span(blocks, end);
         for awake in &mut self.awake {
             awake.seen.ended = ended(awake.seen.left, switches.get(awake.slot));
             let left = match awake.seen.left {
@@ -219,10 +262,14 @@ impl Windows {
         let seen: u64 = self.awake.iter().map(|awake| awake.seen.ended.min(most)).sum();
         let delay = seen as f64 * per_end;
         let is_known = inner >= SPAN.as_secs_f64() / 4.0 && outer <= MAX_OUTER_RATIO * inner;
+        let own = match self.speed.in_spans() {
+            Some(speed) => length * speed,
+            None => (length - delay).max(length * MIN_OWN_SHARE),
+        };
         Span {
             begin: before,
             end: after,
-            length: is_known.then_some((length - delay).max(length * MIN_OWN_SHARE)),
+            length: is_known.then_some(own),
         }
     }
 
@@ -301,6 +348,7 @@ impl Windows {
         let Some(switches) = blocks.switches() else { return };
         self.changed = true;
         let now = self.time.now();
+        self.pace.changed(now);
         for (position, &silent) in silent.iter().enumerate() {
             let Some(graphs) = self.methods.get(&first_method.at(position)) else {
                 continue;
@@ -317,9 +365,11 @@ impl Windows {
                 };
                 switches.set(graph.slot(), state);
                 if silent {
-                    graph.disarm(blocks, left, now)
+                    graph.disarm(blocks, left, now);
+                    graph.silence(now);
                 } else {
-                    graph.arm(blocks, now)
+                    graph.end_silence(now, &self.pace);
+                    graph.arm(blocks, now);
                 }
             }
         }
@@ -331,6 +381,7 @@ impl Windows {
         self.changed = true;
         let now = self.time.now();
         self.next = None;
+        (self.speed, self.pace) = (Speed::default(), Pace::default());
         for graph in &mut self.graphs {
             switches.set(graph.slot(), Switches::at_first(window, graph.is_dense()));
             graph.arm(blocks, now);
@@ -340,6 +391,7 @@ impl Windows {
     /// Profiling stops.
     pub fn stop(&mut self, blocks: &ThreadBlocks) {
         let now = self.time.now();
+        self.pace.end();
         for graph in &mut self.graphs {
             let mut left = -1;
             if let Some(switches) = blocks.switches() {
@@ -347,6 +399,7 @@ impl Windows {
                 switches.set(graph.slot(), 0);
             }
             graph.disarm(blocks, left, now);
+            graph.end_silence(now, &self.pace);
         }
     }
 

@@ -1,11 +1,13 @@
 //! `profile=structural` on real JVMs: every target against the oracle, phases, and probes that come and go.
 
+use std::process::Command;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
+use trodden_profile::Profile;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::target::{Target, left_out_of_changes, some_in_changes, trial};
-use trodden_tests::{Result, auto, chance, structural};
+use trodden_tests::{Result, artefacts, auto, build, chance, process, structural};
 
 pub fn trials() -> Result<Vec<Trial>> {
     let judge = |target: &Target, jdk: &Jdk| structural::judge(target, jdk).map(drop);
@@ -15,6 +17,7 @@ pub fn trials() -> Result<Vec<Trial>> {
         for (name, judge) in [
             ("loops", loops as fn(&Jdk) -> Result<()>),
             ("phases", phases),
+            ("totals", totals),
             ("cycles", cycles),
         ] {
             let own = jdk.clone();
@@ -40,6 +43,38 @@ fn loops(jdk: &Jdk) -> Result<()> {
     } else {
         Err(format!("{methods} methods with {loops} loops were compared").into())
     }
+}
+
+/// Totals are estimates of the whole run, also of the time without probes, in which the program runs faster: compared with the
+/// exact counts of another run.
+fn totals(jdk: &Jdk) -> Result<()> {
+    let files = build::sources("faults", "java")?;
+    let classes = build::cached("faults", &files, &[&jdk.feature.to_string()], |out| {
+        build::javac(jdk, ".", &files, out)
+    })?;
+    let flow = |profile: &str, rounds: u32| -> Result<f64> {
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("run.trodden");
+        let mut run = Command::new(&artefacts::artefacts()?.cli);
+        run.args(["run", "--quiet", "--profile", profile, "-o"])
+            .arg(&file);
+        run.arg("--").arg(jdk.command("java").get_program());
+        run.arg("-cp")
+            .arg(&classes)
+            .args(["LockBranch", &rounds.to_string()]);
+        process::run(&mut run, Duration::from_secs(300))?.success()?;
+        let profile = Profile::load(&file)?;
+        let counts = profile.classes.iter().flat_map(|class| &class.counts);
+        Ok(counts.map(|counts| counts.total() as f64).sum())
+    };
+    chance::with_more(&[2, 6], |rounds| {
+        let [exact, estimated] = [flow("paths", rounds)?, flow("structural", rounds)?];
+        if (0.9..1.1).contains(&(estimated / exact)) {
+            Ok(())
+        } else {
+            Err(format!("{estimated} for {exact}").into())
+        }
+    })
 }
 
 /// Without probes the second phase is not seen; with probes put back it is, in proportion.
