@@ -31,4 +31,5 @@ pub mod route;
 pub mod source;
 pub mod structural;
 pub mod subpaths;
+mod unified_diff;
 pub mod view;
