@@ -1,5 +1,6 @@
 //! Coverage in each format: text, JSON, pages, LCOV, XML of JaCoCo, Cobertura and SonarQube.
 
+pub mod change;
 mod cobertura;
 mod criteria;
 mod error;
