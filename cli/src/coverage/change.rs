@@ -26,35 +26,45 @@ pub fn read(diff: &Path) -> Result<String, CliError> {
 
 /// The change since a commit, by git in the current folder. Whatever the user's settings are, it is one that can be read.
 pub fn since(base: &str) -> Result<String, CliError> {
-    let mut git = Command::new("git");
-    git.args([
-        "diff",
-        "--unified=0",
-        "--no-color",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--no-relative",
-        "--src-prefix=a/",
-        "--dst-prefix=b/",
-        "--end-of-options",
+    // Outside of a repository `git diff` compares two files.
+    git(base, &["rev-parse", "--show-toplevel"])?;
+    git(
         base,
-        "--",
-    ]);
-    let instead = "--changed DIFF takes a diff that is made elsewhere";
-    let output = git
-        .output()
-        .map_err(|e| CliError::Failed(format!("--base {base}: cannot run git: {e}; {instead}")))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.lines().next().unwrap_or("it says no reason");
-        let here = env::current_dir().unwrap_or_default();
-        let what = format!(
-            "--base {base}: git diff failed in {}: {said} ({instead})",
-            here.display()
-        );
-        return Err(CliError::Failed(what));
+        &[
+            "diff",
+            "--unified=0",
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-relative",
+            "--src-prefix=a/",
+            "--dst-prefix=b/",
+            "--end-of-options",
+            base,
+            "--",
+        ],
+    )
+}
+
+/// What git prints.
+fn git(base: &str, arguments: &[&str]) -> Result<String, CliError> {
+    let failed = |why: &str| {
+        let what = format!("--base {base}: {why} (--changed DIFF takes a diff that is made elsewhere)");
+        CliError::Failed(what)
+    };
+    let output = Command::new("git").args(arguments).output();
+    let output = output.map_err(|e| failed(&format!("cannot run git: {e}")))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.lines().next().unwrap_or("it says no reason");
+    let here = env::current_dir().unwrap_or_default();
+    Err(failed(&format!(
+        "git {} failed in {}: {said}",
+        arguments[0],
+        here.display()
+    )))
 }
 
 /// A format that shows a change.

@@ -11,7 +11,6 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
 use trodden_insight::gate::{GateComparison, GateFile, GateOptions, Verdict};
-use trodden_report::Repository;
 use trodden_report::gate::{self as formats, parse};
 
 use crate::error::{BROKEN, CliError};
@@ -104,7 +103,7 @@ fn compare(args: &CompareArgs) -> Result<ExitCode, CliError> {
         GateFormat::Json => formats::json(&compared).map_err(CliError::failed)?,
         GateFormat::Markdown => formats::markdown(&compared),
         GateFormat::Junit => formats::junit(&compared).map_err(CliError::failed)?,
-        GateFormat::Sarif => formats::sarif(&compared, &repository()).map_err(CliError::failed)?,
+        GateFormat::Sarif => formats::sarif(&compared, &sources::repository()).map_err(CliError::failed)?,
     };
     output::write(args.output.as_deref(), text.as_bytes())?;
     if !compared.failed() {
@@ -114,11 +113,6 @@ fn compare(args: &CompareArgs) -> Result<ExitCode, CliError> {
     let tests = if broken == 1 { "test does" } else { "tests do" };
     output::complain(&format!("{broken} {tests} more work than allowed"));
     Ok(ExitCode::from(BROKEN))
-}
-
-/// The repository that the current folder is in.
-fn repository() -> Repository {
-    Repository::around(&std::env::current_dir().unwrap_or_default())
 }
 
 fn load(path: &Path) -> Result<GateFile, CliError> {

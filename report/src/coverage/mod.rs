@@ -1,4 +1,4 @@
-//! Coverage in each format: text, JSON, pages, LCOV, XML of JaCoCo, Cobertura and SonarQube.
+//! Coverage in each format: text, JSON, pages, LCOV, XML of JaCoCo, Cobertura and SonarQube; and of a [`change`].
 
 pub mod change;
 mod cobertura;

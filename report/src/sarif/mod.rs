@@ -33,6 +33,7 @@ pub(crate) struct Rule {
 pub(crate) enum Level {
     Error,
     Warning,
+    Note,
 }
 
 /// One result.
@@ -41,7 +42,7 @@ pub(crate) struct Found {
     /// Position of its rule in the list.
     pub rule: usize,
     pub message: String,
-    /// None if it has no place in the source.
+    /// None if it has no place in the source: it is a notification then.
     pub place: Option<Place>,
     /// Steps that lead to it.
     pub flow: Vec<Step>,
@@ -82,14 +83,27 @@ fn document(
     results: &[Found],
     extent: limits::Extent,
 ) -> Result<String, serde_json::Error> {
-    let shown = &results[..extent.results.min(results.len())];
-    let left_out = results.len() - shown.len();
-    let notifications = (left_out > 0).then(|| Notification {
-        level: Level::Warning,
-        message: Text::new(format!(
-            "{left_out} more results are left out: no more can be shown"
-        )),
-    });
+    // GitHub refuses a file with a result that has no place, so these are notifications.
+    let (placed, others): (Vec<&Found>, Vec<&Found>) =
+        results.iter().partition(|found| found.place.is_some());
+    let shown = &placed[..extent.results.min(placed.len())];
+    let left_out = placed.len() - shown.len();
+    let mut notifications: Vec<Notification> = others
+        .iter()
+        .take(extent.results)
+        .map(|found| Notification {
+            level: rules[found.rule].level,
+            message: Text::new(found.message.as_str()),
+        })
+        .collect();
+    if left_out > 0 {
+        notifications.push(Notification {
+            level: Level::Warning,
+            message: Text::new(format!(
+                "{left_out} more results are left out: no more can be shown"
+            )),
+        });
+    }
     let log = Log {
         schema: "https://json.schemastore.org/sarif-2.1.0.json",
         version: "2.1.0",
@@ -101,12 +115,10 @@ fn document(
                     rules: rules.iter().map(Descriptor::new).collect(),
                 },
             },
-            invocations: notifications.map(|one| {
-                [Invocation {
-                    execution_successful: true,
-                    tool_execution_notifications: [one],
-                }]
-            }),
+            invocations: (!notifications.is_empty()).then_some([Invocation {
+                execution_successful: true,
+                tool_execution_notifications: notifications,
+            }]),
             column_kind: "unicodeCodePoints",
             results: shown
                 .iter()
@@ -157,7 +169,7 @@ struct Log<'f> {
 struct Run<'f> {
     tool: Tool<'f>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    invocations: Option<[Invocation; 1]>,
+    invocations: Option<[Invocation<'f>; 1]>,
     column_kind: &'static str,
     results: Vec<Outcome<'f>>,
 }
@@ -212,15 +224,15 @@ struct Properties {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Invocation {
+struct Invocation<'f> {
     execution_successful: bool,
-    tool_execution_notifications: [Notification; 1],
+    tool_execution_notifications: Vec<Notification<'f>>,
 }
 
 #[derive(Serialize)]
-struct Notification {
+struct Notification<'f> {
     level: Level,
-    message: Text<'static>,
+    message: Text<'f>,
 }
 
 #[derive(Serialize)]

@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use trodden_insight::source::below;
 
 /// A working tree, and a folder in it from which relative paths are meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,6 +20,27 @@ impl Repository {
             root: root.map(Path::to_owned),
             folder: folder.to_owned(),
         }
+    }
+
+    /// The URI of a class's source file: where one of these folders has it, else below its package.
+    pub(crate) fn source(&self, class: &str, file: &str, folders: &[PathBuf]) -> Option<String> {
+        let relative = below(class, file)?;
+        let mut places = folders.iter().map(|folder| folder.join(&relative));
+        Some(match places.find(|path| path.is_file()) {
+            Some(path) => self.uri(&path),
+            None => percent_encoded(&relative.to_string_lossy()),
+        })
+    }
+
+    /// The same of a class whose source file is not known, if one of these folders has a file of its name.
+    pub(crate) fn source_by_name(&self, class: &str, folders: &[PathBuf]) -> Option<String> {
+        let outer = class.rsplit('/').next()?.split('$').next()?;
+        let files = ["java", "kt", "scala", "groovy"].map(|end| format!("{outer}.{end}"));
+        let mut relative = files.iter().filter_map(|file| below(class, file));
+        relative.find_map(|file| {
+            let mut places = folders.iter().map(|folder| folder.join(&file));
+            places.find(|path| path.is_file()).map(|path| self.uri(&path))
+        })
     }
 
     /// A file's URI: relative to the repository's root; of a file elsewhere, an absolute one.
