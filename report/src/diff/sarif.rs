@@ -60,7 +60,8 @@ pub fn sarif(diff: &Diff, folders: &[PathBuf], repository: &Repository) -> Resul
         if let Some(time) = &change.time {
             message += &format!(", {}", time_words::share(time));
         }
-        message += &format!(". {}", cause(diff, change));
+        // In text two spaces are between the line and what it decides.
+        message += &format!(". {}", cause(diff, change).replacen("  ", ": ", 1));
         let rule = usize::from(change.share < 0.0);
         let file = change.source_file.as_deref();
         // Of code that is gone there is no place.

@@ -8,6 +8,7 @@ mod limits;
 mod place;
 
 use serde::Serialize;
+use trodden_profile::printable_lines;
 
 pub(crate) use fingerprint::fingerprint;
 pub use place::Repository;
@@ -73,7 +74,9 @@ pub(crate) struct Step {
 /// # Errors
 /// If the JSON writer fails.
 pub(crate) fn write(tool: &str, rules: &[Rule], results: &[Found]) -> Result<String, serde_json::Error> {
-    limits::fitting(results.len(), |extent| document(tool, rules, results, extent))
+    let text = limits::fitting(results.len(), |extent| document(tool, rules, results, extent))?;
+    // JSON's own escapes leave marks that turn the direction of writing around, and upper control characters.
+    Ok(printable_lines(&text).into_owned())
 }
 
 /// The document with a part of the results, and of their steps.
@@ -395,6 +398,19 @@ mod tests {
         // The end of the path is there.
         assert_eq!(flow[flow.len() - 1]["location"]["message"]["text"], "x 1004");
         assert!(run["invocations"].is_null());
+    }
+
+    #[test]
+    fn a_result_without_a_place_is_a_notification() {
+        let mut nowhere = found(0, "x");
+        nowhere.place = None;
+        let run = &parsed(&[nowhere, found(0, "y")])["runs"][0];
+        assert_eq!(run["results"].as_array().unwrap().len(), 1);
+        let said = &run["invocations"][0]["toolExecutionNotifications"];
+        assert_eq!(
+            said,
+            &serde_json::json!([{"level": "warning", "message": {"text": "m"}}])
+        );
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! SARIF 2.1.0, with the nearest path step by step.
 
 use trodden_insight::coverage::{ChangeCoverage, Missed, MissedOutcome, NearestRun, Untaken};
-use trodden_profile::printable_lines;
 
 use super::{Said, about, condition, nearest, steps, view, within};
 use crate::coverage::CoverageWriteError;
@@ -32,8 +31,7 @@ const RULES: [Rule; 2] = [
 /// If the JSON writer fails.
 pub fn sarif(change: &ChangeCoverage) -> Result<String, CoverageWriteError> {
     let results: Vec<Found> = change.untaken.iter().map(found).collect();
-    let text = write("trodden coverage", &RULES, &results)?;
-    Ok(printable_lines(&text).into_owned())
+    Ok(write("trodden coverage", &RULES, &results)?)
 }
 
 fn found(untaken: &Untaken) -> Found {
