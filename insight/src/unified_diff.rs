@@ -1,4 +1,5 @@
-//! Changes as `git diff` (or `diff -u`) writes them: names of files, and lines of the old and of the new ones.
+//! Changes as `git diff` (or `diff -u`) writes them: names of files, and lines of the old and of the new
+//! ones.
 //!
 //! Crates that read such files know one file only, or neither quoted names nor renames; so this is our own.
 
@@ -230,7 +231,8 @@ impl Reader {
     }
 }
 
-/// The path of a `---`, `+++` or `rename` line. Names with unusual characters are quoted as in C; a time may follow.
+/// The path of a `---`, `+++` or `rename` line. Names with unusual characters are quoted as in C; a time may
+/// follow.
 fn name(text: &str) -> String {
     match quoted(text) {
         Some((name, _)) => name,
@@ -276,8 +278,8 @@ fn escaped(rest: &mut impl Iterator<Item = (usize, u8)>) -> Option<u8> {
     })
 }
 
-/// Both names of `diff --git`. Without quotes nothing separates them; but they are the same, as renames have lines of
-/// their own.
+/// Both names of `diff --git`. Without quotes nothing separates them; but they are the same, as renames have
+/// lines of their own.
 fn names_of_header(rest: &str) -> (String, String) {
     let pair = match quoted(rest) {
         Some((old, rest)) => (old, name(rest.trim_start())),
@@ -307,8 +309,8 @@ fn halves(rest: &str) -> (String, String) {
     )
 }
 
-/// Both names without git's prefixes: `a/` and `b/`, or those of `diff.mnemonicPrefix`; with `--no-prefix` there are
-/// none, and both begin alike. None for `/dev/null`.
+/// Both names without git's prefixes: `a/` and `b/`, or those of `diff.mnemonicPrefix`; with `--no-prefix`
+/// there are none, and both begin alike. None for `/dev/null`.
 fn without_prefixes(old: String, new: String) -> (Option<String>, Option<String>) {
     const NONE: &str = "/dev/null";
     const PREFIXES: [&str; 6] = ["a/", "b/", "c/", "i/", "o/", "w/"];

@@ -58,8 +58,9 @@ fn outcome<'u>(untaken: &'u Untaken) -> Option<&'u MissedOutcome> {
     }
 }
 
-/// Every set of covered paths, and every set of changed lines of decisions: each edge of a decision on a changed line that is
-/// on no covered path is there once, and nothing else; its path is the most frequent of those through the decision.
+/// Every set of covered paths, and every set of changed lines of decisions: each edge of a decision on a
+/// changed line that is on no covered path is there once, and nothing else; its path is the most frequent of
+/// those through the decision.
 #[test]
 fn each_untaken_outcome_once_with_the_nearest_path() {
     let method = nested(1);

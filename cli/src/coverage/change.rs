@@ -24,7 +24,8 @@ pub fn read(diff: &Path) -> Result<String, CliError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The change since a commit, by git in the current folder. Whatever the user's settings are, it is one that can be read.
+/// The change since a commit, by git in the current folder. Whatever the user's settings are, it is one that
+/// can be read.
 pub fn since(base: &str) -> Result<String, CliError> {
     // Outside of a repository `git diff` compares two files.
     git(base, &["rev-parse", "--show-toplevel"])?;
@@ -46,7 +47,7 @@ pub fn since(base: &str) -> Result<String, CliError> {
     )
 }
 
-/// What git prints.
+/// The output of git.
 fn git(base: &str, arguments: &[&str]) -> Result<String, CliError> {
     let failed = |why: &str| {
         let what = format!("--base {base}: {why} (--changed DIFF takes a diff that is made elsewhere)");

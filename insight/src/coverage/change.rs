@@ -1,4 +1,5 @@
-//! Coverage of a change: outcomes on changed lines that nothing took, and methods with changed lines that never ran.
+//! Coverage of a change: outcomes on changed lines that nothing took, and methods with changed lines that
+//! never ran.
 
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
@@ -20,8 +21,8 @@ pub struct ChangedLines {
 }
 
 impl ChangedLines {
-    /// The new lines of a diff, as `git diff` writes it. Lines that were only taken out are none, nor are files that
-    /// are gone.
+    /// The new lines of a diff, as `git diff` writes it. Lines that were only taken out are none, nor are
+    /// files that are gone.
     ///
     /// # Errors
     /// If it is no diff.
@@ -39,8 +40,8 @@ impl ChangedLines {
         Ok(ChangedLines { files })
     }
 
-    /// The file that a method's source is: the one whose path ends with the class's package and source file. Sources in
-    /// other languages than Java may leave the beginning of the package out, or all of it.
+    /// The file that a method's source is: the one whose path ends with the class's package and source file.
+    /// Sources in other languages than Java may leave the beginning of the package out, or all of it.
     fn file_of(&self, coverage: &Coverage, method: &MethodCoverage) -> Option<&str> {
         let name = method.source_file()?;
         let own = below(method.class(), name)?.to_string_lossy().into_owned();
@@ -71,10 +72,10 @@ impl ChangedLines {
     }
 }
 
-/// What of a change ran.
+/// Coverage of a change.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeCoverage<'c> {
-    /// What nothing ran, by file, line and place in the code.
+    /// Code that nothing ran, by file, line and place in the code.
     pub untaken: Vec<Untaken<'c>>,
     /// Changed lines with code that ran, of those with code.
     pub lines: Ratio,
@@ -93,11 +94,11 @@ pub struct Untaken<'c> {
     pub line: u32,
     /// The method.
     pub method: &'c MethodCoverage,
-    /// What of it.
+    /// The missing part of it.
     pub what: Missed,
 }
 
-/// What did not run.
+/// A part of a method that did not run.
 #[derive(Clone, Debug)]
 pub enum Missed {
     /// A whole method.
@@ -113,8 +114,8 @@ pub struct MissedOutcome {
     pub branch: BranchCoverage,
     /// The outcome.
     pub outcome: OutcomeCoverage,
-    /// Its position among those of its class with the same method, condition and outcome, from 0. Lines that come or
-    /// go elsewhere do not change it.
+    /// Its position among those of its class with the same method, condition and outcome, from 0. Lines that
+    /// come or go elsewhere do not change it.
     pub position: usize,
     /// The nearest path that ran; none if it is not known which paths ran.
     pub nearest: Option<NearestRun>,
@@ -136,8 +137,8 @@ pub struct NearestRun {
     pub reaches: bool,
 }
 
-/// The same outcome for a programmer: field initialisers are in all constructors, and a class may be there in several
-/// versions.
+/// The same outcome for a programmer: field initialisers are in all constructors, and a class may be there in
+/// several versions.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Same<'l> {
     file: &'l str,
@@ -278,7 +279,8 @@ impl<'c, 'l> Gathering<'c, 'l> {
         }
     }
 
-    /// Methods that never ran, each once. Of a constructor, field initialisers are no reason if another one ran them.
+    /// Methods that never ran, each once. Of a constructor, field initialisers are no reason if another one
+    /// ran them.
     fn idle_methods(&self, coverage: &'c Coverage) -> Vec<Untaken<'c>> {
         if self.idle.is_empty() {
             return Vec::new();
@@ -314,7 +316,8 @@ fn next(count: &mut usize) -> usize {
     *count - 1
 }
 
-/// The names by which an outcome is known again in another build: class, method, descriptor, condition, outcome.
+/// The names by which an outcome is known again in another build: class, method, descriptor, condition,
+/// outcome.
 fn names(method: &MethodCoverage, branch: &BranchCoverage, outcome: &OutcomeCoverage) -> [String; 5] {
     let map = method.map();
     let condition = method.decisions.of(branch.block).and_then(Decision::phrase);
@@ -341,7 +344,8 @@ fn is_source(path: &str) -> bool {
 }
 
 impl MethodCoverage {
-    /// Its name without the number that compilers give to the body of a lambda: `lambda$price$` of `lambda$price$3`.
+    /// Its name without the number that compilers give to the body of a lambda: `lambda$price$` of
+    /// `lambda$price$3`.
     pub fn stable_name(&self) -> &str {
         let name = self.map().name.as_str();
         if name.starts_with("lambda$") {

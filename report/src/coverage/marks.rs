@@ -152,7 +152,7 @@ fn never(method: &MethodCoverage, branch: &BranchCoverage) -> Option<Never> {
     })
 }
 
-/// That an outcome was never taken, as a statement about its condition or `switch`: `was never true`, `never went to case 3`.
+/// That an outcome was never taken, as a statement about its condition: `was never true`, `never went to case 3`.
 pub(super) fn never_happened(
     method: &MethodCoverage,
     branch: &BranchCoverage,

@@ -1,4 +1,5 @@
-//! Coverage in each format: text, JSON, pages, LCOV, XML of JaCoCo, Cobertura and SonarQube; and of a [`change`].
+//! Coverage in each format: text, JSON, pages, LCOV, XML of JaCoCo, Cobertura and SonarQube; and of a
+//! [`change`].
 
 pub mod change;
 mod cobertura;

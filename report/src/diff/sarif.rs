@@ -43,8 +43,9 @@ const RULES: [Rule; 4] = [
     },
 ];
 
-/// SARIF 2.1.0: methods that do other work, then those that take other time. Methods that only follow from another one are
-/// left out. Files are looked for in these folders, and named from the root of the repository.
+/// SARIF 2.1.0: methods that do other work, then those that take other time. Methods that only follow from
+/// another one are left out. Files are looked for in these folders, and named from the root of the
+/// repository.
 ///
 /// # Errors
 /// If the writer fails.

@@ -15,7 +15,8 @@ const RULES: [Rule; 1] = [Rule {
     tags: &["performance"],
 }];
 
-/// SARIF 2.1.0: a result for each test that does more work than allowed. Files are named from the root of the repository.
+/// SARIF 2.1.0: a result for each test that does more work than allowed. Files are named from the root of the
+/// repository.
 ///
 /// # Errors
 /// If the writer fails.

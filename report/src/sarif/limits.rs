@@ -1,4 +1,5 @@
-//! Limits of GitHub's code scanning ("SARIF support for code scanning", section *Validating your SARIF file*).
+//! Limits of GitHub's code scanning ("SARIF support for code scanning", section *Validating your SARIF
+//! file*).
 
 use std::io::{self, Write};
 
@@ -18,7 +19,7 @@ pub(super) const MAX_PACKED: u64 = 10 << 20;
 #[derive(Clone, Copy)]
 pub(super) struct Extent {
     pub results: usize,
-    /// Of each result.
+    /// Steps of each result.
     pub steps: usize,
 }
 

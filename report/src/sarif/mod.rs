@@ -1,7 +1,8 @@
-//! SARIF 2.1.0, which code hosts and editors show at the line: one writer for everything that has a place in the source.
+//! SARIF 2.1.0, which code hosts and editors show at the line: one writer for everything that has a place in
+//! the source.
 //!
-//! GitHub refuses a file that is larger than its limits, or shows a part of it without a word. So this keeps the limits
-//! and says what it left out.
+//! GitHub refuses a file that is larger than its limits, or shows a part of it without a word. So this keeps
+//! the limits and says what it left out.
 
 mod fingerprint;
 mod limits;
@@ -21,7 +22,7 @@ pub(crate) struct Rule {
     pub id: &'static str,
     /// One sentence, without a full stop.
     pub short: &'static str,
-    /// What it means, and what to do about it.
+    /// Its meaning, and the way to mend it.
     pub full: &'static str,
     pub level: Level,
     /// At most 20.

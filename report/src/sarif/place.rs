@@ -13,7 +13,8 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// The one that a folder is in: the nearest folder above with `.git`. Without one, paths stay relative to the folder.
+    /// The one that a folder is in: the nearest folder above with `.git`. Without one, paths stay relative to
+    /// the folder.
     pub fn around(folder: &Path) -> Self {
         let root = folder.ancestors().find(|folder| folder.join(".git").exists());
         Repository {

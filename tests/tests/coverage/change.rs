@@ -277,7 +277,7 @@ fn oracle(classes: bool) -> Result<BTreeSet<(String, u64, String)>> {
     Ok(all.into_iter().map(named).collect())
 }
 
-/// What a message says before it names the method.
+/// The part of a message before it names the method.
 fn said(message: &str) -> String {
     let ends = [", in shop.", "%0A", "."];
     let whole = message.find(" never ran").map(|at| at + " never ran".len());

@@ -25,7 +25,7 @@ fn title(method: &MethodCoverage) -> String {
     names::title(method.class(), &map.name, &map.descriptor)
 }
 
-/// What is missing, in words: its subject, and what never happened to it.
+/// Text about something missing: its subject, and what never happened to it.
 struct Said {
     /// The condition as the source has it; none if it is not known, or of a method.
     condition: Option<String>,
@@ -94,7 +94,7 @@ fn nearest<'u>(untaken: &'u Untaken) -> Option<(&'u MissedOutcome, &'u NearestRu
     }
 }
 
-/// What the path is: `nearest path that ran (twice)`.
+/// The kind of path: `nearest path that ran (twice)`.
 fn about(nearest: &NearestRun) -> String {
     let times = match nearest.ran.times {
         1 => "once".to_owned(),
@@ -127,7 +127,7 @@ fn numbers(untaken: &[Untaken]) -> (usize, usize) {
     (untaken.len() - methods, methods)
 }
 
-/// What is missing, in one sentence.
+/// Everything missing, in one sentence.
 fn headline(untaken: &[Untaken]) -> String {
     let plural = |number: usize, one: &str, many: &str| {
         let word = if number == 1 { one } else { many };

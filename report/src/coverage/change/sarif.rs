@@ -24,8 +24,8 @@ const RULES: [Rule; 2] = [
     },
 ];
 
-/// SARIF 2.1.0: a result for each outcome that nothing takes, and for each method that never ran. Files are named as in the
-/// diff, from the root of the repository.
+/// SARIF 2.1.0: a result for each outcome that nothing takes, and for each method that never ran. Files are
+/// named as in the diff, from the root of the repository.
 ///
 /// # Errors
 /// If the JSON writer fails.
