@@ -187,7 +187,7 @@ impl<'c> ChangeCoverage<'c> {
     }
 }
 
-/// Coverage of changed lines that is being put together.
+/// Coverage of changed lines that is being collected.
 #[derive(Default)]
 struct Gathering<'c, 'l> {
     /// Changed lines with code, and if they ran.
