@@ -45,8 +45,8 @@ pub struct CoverageCommand {
     #[arg(long, value_name = "FILE:LINE", conflicts_with_all = ["since", "format", "method"])]
     tests_for: Option<String>,
     /// A change: each outcome on a changed line that no test takes, with the nearest path that ran. DIFF is
-    /// what `git diff` writes, and its new files are those that ran; `-` reads it from standard input. Formats:
-    /// text, sarif, github, markdown.
+    /// what `git diff` writes, and its new files are those that ran; `-` reads it from standard input.
+    /// Formats: text, sarif, github, markdown.
     #[arg(long, value_name = "DIFF", conflicts_with_all = NOT_OF_A_CHANGE)]
     changed: Option<PathBuf>,
     /// Like --changed, of the change since a commit: `git diff GITREF` in the current folder (main, HEAD~1,
