@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use trodden_insight::diff::{Diff, DiffOptions, Reason};
-use trodden_insight::source::Sources;
+use trodden_insight::source::{Sources, folders};
 use trodden_profile::Profile;
 use trodden_report::diff as formats;
 
@@ -74,16 +74,19 @@ enum DiffFormat {
     Markdown,
     /// One self-contained page.
     Html,
+    /// SARIF 2.1.0, for code hosts and editors, which show it at the line.
+    Sarif,
 }
 
 /// Endings of file names, and the format of each.
-const ENDINGS: [(&str, DiffFormat); 6] = [
+const ENDINGS: [(&str, DiffFormat); 7] = [
     (".txt", DiffFormat::Text),
     (".json", DiffFormat::Json),
     (".md", DiffFormat::Markdown),
     (".markdown", DiffFormat::Markdown),
     (".html", DiffFormat::Html),
     (".htm", DiffFormat::Html),
+    (".sarif", DiffFormat::Sarif),
 ];
 
 /// Runs `trodden diff`.
@@ -106,6 +109,7 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
             diff.likeness * 100.0
         )));
     }
+    let folders = folders(&sources);
     let sources = Sources::new(&sources);
     let text = match format.unwrap_or(DiffFormat::Text) {
         DiffFormat::Text => formats::text(
@@ -116,6 +120,9 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
         DiffFormat::Json => formats::json(&diff).map_err(CliError::failed)?,
         DiffFormat::Markdown => formats::markdown(&diff, &sources),
         DiffFormat::Html => formats::html(&diff, &sources),
+        DiffFormat::Sarif => {
+            formats::sarif(&diff, &folders, &sources::repository()).map_err(CliError::failed)?
+        }
     };
     output::write(args.output.as_deref(), text.as_bytes())?;
     let mut code = ExitCode::SUCCESS;

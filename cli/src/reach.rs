@@ -2,15 +2,13 @@
 //! line.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use trodden_insight::reach::{tests_for as tests_of_line, tests_of_change};
 use trodden_profile::{Profile, printable};
 
-use crate::coverage::profiles;
+use crate::coverage::{profiles, read_diff};
 use crate::error::CliError;
 use crate::merge::load_merged;
 use crate::output;
@@ -34,13 +32,7 @@ const NO_TESTS: &str =
 
 /// Runs `trodden tests`.
 pub fn tests(args: &TestsArgs) -> Result<(), CliError> {
-    let diff = if args.changed.as_os_str() == "-" {
-        let mut text = String::new();
-        io::stdin().read_to_string(&mut text).map_err(CliError::failed)?;
-        text
-    } else {
-        fs::read_to_string(&args.changed).map_err(|e| CliError::file(&args.changed, e))?
-    };
+    let diff = read_diff(&args.changed)?;
     let profile = load_merged(&profiles(&args.files)?)?;
     if profile.by_test.is_empty() {
         return Err(CliError::file(&args.files[0], NO_TESTS));

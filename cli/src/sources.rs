@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use trodden_report::Repository;
+
 use crate::error::CliError;
 
 /// Where build tools keep sources; looked for when no place is given.
@@ -24,4 +26,9 @@ pub fn places(given: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
         [] if here() => vec![PathBuf::from(".")],
         given => given.to_vec(),
     })
+}
+
+/// The repository that the current folder is in.
+pub fn repository() -> Repository {
+    Repository::around(&std::env::current_dir().unwrap_or_default())
 }

@@ -7,7 +7,8 @@
 //!   `F(p) = freq(p) * branches(p)`, with their paths, [decisions] and [time](path_time); kinds of data that are not
 //!   paths: [`contexts`], [`kpaths`], [`subpaths`], [`structural`], [`cpu`], [`memory`].
 //! * [`findings`]: causes of a program's time.
-//! * [`coverage`] and [`criteria`]: which paths, branches and lines ran; MC/DC and prime paths.
+//! * [`coverage`] and [`criteria`]: which paths, branches and lines ran, of all code or of a change; MC/DC and
+//!   prime paths.
 //! * [`diff`]: what changed between two runs. [`gate`]: the work of tests compared with an earlier build's.
 //! * [`reach`]: which tests run a line, or code that a change touches.
 
@@ -31,4 +32,5 @@ pub mod route;
 pub mod source;
 pub mod structural;
 pub mod subpaths;
+mod unified_diff;
 pub mod view;

@@ -7,7 +7,7 @@ use trodden_insight::diff::{Diff, DiffError, DiffOptions};
 use trodden_insight::source::Sources;
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
 use trodden_profile::Profile;
-use trodden_report::diff;
+use trodden_report::{Repository, diff};
 
 fn options() -> DiffOptions {
     DiffOptions {
@@ -16,13 +16,14 @@ fn options() -> DiffOptions {
     }
 }
 
-fn all_formats(diff: &Diff) -> [String; 4] {
+fn all_formats(diff: &Diff) -> [String; 5] {
     let sources = Sources::new(&[]);
     [
         diff::text(diff, &sources, false),
         diff::json(diff).unwrap(),
         diff::markdown(diff, &sources),
         diff::html(diff, &sources),
+        diff::sarif(diff, &[], &Repository::default()).unwrap(),
     ]
 }
 
@@ -165,6 +166,45 @@ fn a_slow_path_is_named_whatever_was_done() {
             assert!(said.contains("Executed work for the same job grew by"), "{said}");
         }
     }
+}
+
+#[test]
+fn sarif_names_the_branch_that_explains_it() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("module/src");
+    std::fs::create_dir_all(folder.join("demo")).unwrap();
+    std::fs::create_dir(home.path().join(".git")).unwrap();
+    std::fs::write(folder.join("demo/Server.java"), "").unwrap();
+    let results = |before: u64, after: u64| -> serde_json::Value {
+        let diff = Diff::new(&server(10_000, before), &server(10_000, after), &options()).unwrap();
+        let repository = Repository::around(&home.path().join("module"));
+        let folders = [std::path::PathBuf::from("src"), folder.clone()];
+        let text = diff::sarif(&diff, &folders, &repository).unwrap();
+        let mut sarif: serde_json::Value = serde_json::from_str(&text).unwrap();
+        sarif["runs"][0]["results"].take()
+    };
+    let more = results(100, 2_500);
+    assert_eq!(more.as_array().unwrap().len(), 1, "{more:#}");
+    assert_eq!(
+        (&more[0]["ruleId"], &more[0]["level"]),
+        (&"more-work".into(), &"warning".into())
+    );
+    let place = &more[0]["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "module/src/demo/Server.java");
+    assert_eq!(place["region"]["startLine"], 10);
+    let said = more[0]["message"]["text"].as_str().unwrap();
+    assert!(said.starts_with("demo.Server.answer(int): +"), "{said}");
+    assert!(
+        said.contains("line 10: branch taken: 25.0 % of 10,000 times"),
+        "{said}"
+    );
+    let less = results(2_500, 100);
+    assert_eq!(
+        (&less[0]["ruleId"], &less[0]["level"]),
+        (&"less-work".into(), &"note".into())
+    );
+    assert_ne!(less[0]["partialFingerprints"], more[0]["partialFingerprints"]);
+    assert_eq!(results(100, 100), serde_json::json!([]));
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod browser;
 mod common;
 mod contexts;
 mod coverage;
+mod coverage_change;
 mod cpu;
 mod diff;
 mod diff_time;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::change::{self, ChangeFormat};
 use super::{CoverageArgs, CoverageFormat, Wanted, since, write};
 use crate::error::CliError;
 use crate::merge::load_merged;
@@ -12,6 +13,11 @@ use crate::{output, reach, sources};
 
 /// Shows what ran and what did not: lines, branches and, where paths were counted, paths.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  trodden coverage app.trodden --classes target/classes -o pages/
+  trodden coverage app.trodden --classes target/classes --base origin/main
+  git diff main | trodden coverage app.trodden --changed - -o change.sarif")]
 pub struct CoverageCommand {
     /// Profiles (.trodden), or folders of them; of several, code counts as run if any of them ran it.
     #[arg(required = true)]
@@ -21,8 +27,8 @@ pub struct CoverageCommand {
     /// ends with what never ran, by class.
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Output format [default: what the output's name says (.json, .info, .xml; a folder, or its index.html),
-    /// else text].
+    /// Output format [default: what the output's name says (.json, .info, .xml, .sarif, .md; a folder, or its
+    /// index.html), else text].
     #[arg(long, value_enum)]
     format: Option<CoverageFormat>,
     /// Output file, for HTML a folder [default: standard output].
@@ -38,6 +44,15 @@ pub struct CoverageCommand {
     /// of single tests (trodden gate record --keep FOLDER).
     #[arg(long, value_name = "FILE:LINE", conflicts_with_all = ["since", "format", "method"])]
     tests_for: Option<String>,
+    /// A change: each outcome on a changed line that no test takes, with the nearest path that ran. DIFF is
+    /// what `git diff` writes, and its new files are those that ran; `-` reads it from standard input.
+    /// Formats: text, sarif, github, markdown.
+    #[arg(long, value_name = "DIFF", conflicts_with_all = NOT_OF_A_CHANGE)]
+    changed: Option<PathBuf>,
+    /// Like --changed, of the change since a commit: `git diff GITREF` in the current folder (main, HEAD~1,
+    /// origin/main...).
+    #[arg(long, value_name = "GITREF", conflicts_with = "changed", conflicts_with_all = NOT_OF_A_CHANGE)]
+    base: Option<String>,
     /// Sources: a directory, one above several projects, or a -sources.jar; may be repeated [default:
     /// src/main/java and the like, if the current directory has them].
     #[arg(long, value_name = "PLACE")]
@@ -54,13 +69,27 @@ pub struct CoverageCommand {
     coverage: CoverageArgs,
 }
 
+/// Options that ask for something else.
+const NOT_OF_A_CHANGE: [&str; 4] = ["tests_for", "top", "mcdc", "prime_paths"];
+
+impl CoverageCommand {
+    /// The change that is asked for: its name, and its diff.
+    fn change(&self) -> Result<Option<(String, String)>, CliError> {
+        Ok(match (&self.changed, &self.base) {
+            (Some(diff), _) => Some((diff.display().to_string(), change::read(diff)?)),
+            (None, Some(base)) => Some((format!("--base {base}"), change::since(base)?)),
+            (None, None) => None,
+        })
+    }
+}
+
 /// The format of a file's name.
 fn by_name(file: &Path) -> Result<CoverageFormat, CliError> {
     let is_folder = file.is_dir() || file.as_os_str().as_encoded_bytes().ends_with(b"/");
     if is_folder || file.file_name().is_some_and(|name| name == "index.html") {
         return Ok(CoverageFormat::Html);
     }
-    const ENDINGS: [(&str, CoverageFormat); 7] = [
+    const ENDINGS: [(&str, CoverageFormat); 10] = [
         (".txt", CoverageFormat::Text),
         (".json", CoverageFormat::Json),
         (".info", CoverageFormat::Lcov),
@@ -68,6 +97,9 @@ fn by_name(file: &Path) -> Result<CoverageFormat, CliError> {
         (".xml", CoverageFormat::Jacoco),
         (".html", CoverageFormat::Html),
         (".htm", CoverageFormat::Html),
+        (".sarif", CoverageFormat::Sarif),
+        (".md", CoverageFormat::Markdown),
+        (".markdown", CoverageFormat::Markdown),
     ];
     match output::by_ending(&file.to_string_lossy(), &ENDINGS)? {
         Some(CoverageFormat::Html) => {
@@ -81,6 +113,13 @@ fn by_name(file: &Path) -> Result<CoverageFormat, CliError> {
 /// Runs `trodden coverage`.
 pub fn coverage(args: &CoverageCommand) -> Result<(), CliError> {
     let places = sources::places(&args.sources)?;
+    let format = match (args.format, args.output.as_deref()) {
+        (None, Some(file)) => by_name(file)?,
+        (given, _) => given.unwrap_or(CoverageFormat::Text),
+    };
+    let of_change = args.changed.is_some() || args.base.is_some();
+    let of_change = of_change.then(|| ChangeFormat::of(format)).transpose()?;
+    let diff = args.change()?;
     let known = args.coverage.known()?;
     let files = since::files(&args.files)?;
     if let Some(place) = &args.tests_for {
@@ -95,10 +134,6 @@ pub fn coverage(args: &CoverageCommand) -> Result<(), CliError> {
         None => load_merged(&files)?,
         Some(time) => since::load(&files, time, known.as_deref())?,
     };
-    let format = match (args.format, args.output.as_deref()) {
-        (None, Some(file)) => Some(by_name(file)?),
-        (given, _) => given,
-    };
     let method = args.method.as_deref();
     let wanted = Wanted {
         mcdc: args.mcdc,
@@ -111,8 +146,11 @@ pub fn coverage(args: &CoverageCommand) -> Result<(), CliError> {
         &places,
         known.as_deref(),
     )?;
-    let colour = args.output.is_none() && output::colour(&io::stdout());
-    let format = format.unwrap_or(CoverageFormat::Text);
+    let target = args.output.as_deref();
+    let colour = target.is_none() && output::colour(&io::stdout());
+    if let (Some(format), Some((name, diff))) = (of_change, &diff) {
+        return change::write(&coverage, (name, diff), format, target, colour);
+    }
     let top = (args.top, args.since.is_some());
-    write(&coverage, format, top, args.output.as_deref(), colour)
+    write(&coverage, format, top, target, colour)
 }

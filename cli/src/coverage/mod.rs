@@ -1,5 +1,6 @@
 //! Coverage, for `trodden coverage`, `report` and `check`: profile and class files together.
 
+mod change;
 mod classes;
 mod command;
 mod folder;
@@ -14,6 +15,7 @@ use trodden_instrumenter::Filter;
 use trodden_profile::Profile;
 use trodden_report::coverage as formats;
 
+pub use change::read as read_diff;
 pub use command::{CoverageCommand, coverage};
 pub use since::files as profiles;
 
@@ -73,6 +75,12 @@ pub enum CoverageFormat {
     Sonar,
     /// Pages for a browser, in a folder: packages, classes, sources, what is worst first.
     Html,
+    /// A change, for code hosts and editors: SARIF 2.1.0, with the nearest path step by step.
+    Sarif,
+    /// A change, as workflow commands of GitHub's Actions.
+    Github,
+    /// A change, for the summary of a job or a comment.
+    Markdown,
 }
 
 impl CoverageArgs {
@@ -176,6 +184,11 @@ pub fn write(
         CoverageFormat::Cobertura => formats::cobertura(coverage),
         CoverageFormat::Sonar => formats::sonar(coverage),
         CoverageFormat::Html => return pages(coverage, target),
+        CoverageFormat::Sarif | CoverageFormat::Github | CoverageFormat::Markdown => {
+            let what =
+                "error: sarif, github and markdown show a change: name it by --changed DIFF or --base GITREF";
+            return Err(CliError::Usage(what.to_owned()));
+        }
     };
     let knows_paths = matches!(format, CoverageFormat::Text | CoverageFormat::Json);
     let paths_beside = coverage.has_paths && !knows_paths;

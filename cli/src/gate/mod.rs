@@ -103,7 +103,7 @@ fn compare(args: &CompareArgs) -> Result<ExitCode, CliError> {
         GateFormat::Json => formats::json(&compared).map_err(CliError::failed)?,
         GateFormat::Markdown => formats::markdown(&compared),
         GateFormat::Junit => formats::junit(&compared).map_err(CliError::failed)?,
-        GateFormat::Sarif => formats::sarif(&compared).map_err(CliError::failed)?,
+        GateFormat::Sarif => formats::sarif(&compared, &sources::repository()).map_err(CliError::failed)?,
     };
     output::write(args.output.as_deref(), text.as_bytes())?;
     if !compared.failed() {

@@ -253,6 +253,14 @@ impl MethodCoverage {
         own
     }
 
+    /// Blocks that take a branch's decision: its own, and those of code that repeats it.
+    pub fn blocks_of(&self, branch: &BranchCoverage) -> Vec<usize> {
+        let blocks = &self.map().blocks;
+        let own = blocks[branch.block].last;
+        let repeats = |at: &usize| *at == branch.block || self.made.original(blocks[*at].last) == own;
+        (0..blocks.len()).filter(repeats).collect()
+    }
+
     /// A `switch`, or one of Kotlin's `when`: its outcomes are cases.
     pub fn is_switch(&self, branch: &BranchCoverage) -> bool {
         let decision = self.decisions.of(branch.block);

@@ -11,6 +11,7 @@
 //! often is not, and nothing is known of paths.
 
 mod builds;
+mod change;
 mod counters;
 mod criteria;
 mod gather;
@@ -28,7 +29,9 @@ use trodden_profile::{
 };
 
 pub use crate::criteria::{ConditionCoverage, DecisionCoverage, PrimePath, PrimePaths};
+pub use crate::unified_diff::ChangeError;
 pub use builds::newest_build;
+pub use change::{ChangeCoverage, ChangedLines, Missed, MissedOutcome, NearestRun, Untaken};
 pub use counters::{Counters, Ratio};
 pub use lines::{BranchCoverage, Line, OutcomeCoverage};
 pub use nearest::{Flip, Nearest, nearest};

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use trodden_profile::{MethodMap, Profile, TestCounts};
 
-use super::diff::{ChangeError, FileChange, Piece, parse};
 use super::{initialisers, is_of};
 use crate::names;
+use crate::unified_diff::{ChangeError, FileChange, Piece, parse};
 use crate::view;
 
 /// Tests to run for a change.

@@ -5,7 +5,7 @@
 //! them, and why.
 
 mod change;
-mod diff;
+
 mod initialisers;
 
 use std::collections::BTreeMap;
@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use trodden_numbering::{BlockId, FlowGraph};
 use trodden_profile::{BlockExit, ClassMap, EdgeProfile, MethodMap, Profile, TestCounts};
 
+pub use crate::unified_diff::ChangeError;
 pub use change::{Selection, tests_of_change};
-pub use diff::ChangeError;
 
 use crate::decisions::Decisions;
 use crate::names;

@@ -152,6 +152,19 @@ fn never(method: &MethodCoverage, branch: &BranchCoverage) -> Option<Never> {
     })
 }
 
+/// That an outcome was never taken, as a statement about its condition: `was never true`, `never went to case 3`.
+pub(super) fn never_happened(
+    method: &MethodCoverage,
+    branch: &BranchCoverage,
+    outcome: &OutcomeCoverage,
+) -> String {
+    if method.is_switch(branch) {
+        format!("never went to {}", method.label(outcome))
+    } else {
+        never_so(method, branch, outcome).to_owned()
+    }
+}
+
 /// That the outcome of a condition was never taken: behind the condition, as a statement about it.
 fn never_so(method: &MethodCoverage, branch: &BranchCoverage, outcome: &OutcomeCoverage) -> &'static str {
     let decision = method.decisions.of(branch.block);
@@ -163,6 +176,9 @@ fn never_so(method: &MethodCoverage, branch: &BranchCoverage, outcome: &OutcomeC
         (true, true, false) => "was never true",
         (false, true, false) => "was never false",
         (true, false, false) => "was never taken",
-        (false, false, false) => "was always taken",
+        (false, false, false) if branch.outcomes.iter().any(|outcome| outcome.count > 0) => {
+            "was always taken"
+        }
+        (false, false, false) => "was never passed",
     }
 }

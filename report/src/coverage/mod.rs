@@ -1,5 +1,7 @@
-//! Coverage in each format: text, JSON, pages, LCOV, XML of JaCoCo, Cobertura and SonarQube.
+//! Coverage in each format: text, JSON, pages, LCOV, XML of JaCoCo, Cobertura and SonarQube; and of a
+//! [`change`].
 
+pub mod change;
 mod cobertura;
 mod criteria;
 mod error;

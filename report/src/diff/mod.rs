@@ -1,8 +1,9 @@
-//! What changed between two runs, in each format: text, JSON, Markdown and a page.
+//! What changed between two runs, in each format: text, JSON, Markdown, SARIF and a page.
 
 mod html;
 mod json;
 mod markdown;
+mod sarif;
 mod text;
 mod time_words;
 
@@ -10,4 +11,5 @@ pub use html::html;
 pub use json::json;
 pub(crate) use markdown::escape as escape_markdown;
 pub use markdown::markdown;
+pub use sarif::sarif;
 pub use text::text;

@@ -1,74 +1,51 @@
 //! SARIF 2.1.0, which code hosts show at the line.
 
-use serde_json::{Value, json};
 use trodden_insight::gate::Verdict;
 use trodden_insight::gate::{GateComparison, Grew, TestChange};
 
 use super::junit;
+use crate::sarif::{Found, Level, Place, Repository, Rule, fingerprint, percent_encoded, write};
 
-/// SARIF 2.1.0: a result for each test that does more work than allowed.
+const RULES: [Rule; 1] = [Rule {
+    id: "more-work",
+    short: "A test executes more bytecode instructions than before",
+    full: "A test executes more bytecode instructions than the limit allows, compared with an earlier build. The number \
+           does not depend on the machine; the method and the path that grew most are named.",
+    level: Level::Error,
+    tags: &["performance"],
+}];
+
+/// SARIF 2.1.0: a result for each test that does more work than allowed. Files are named from the root of the
+/// repository.
 ///
 /// # Errors
 /// If the writer fails.
-pub fn sarif(compared: &GateComparison) -> Result<String, serde_json::Error> {
+pub fn sarif(compared: &GateComparison, repository: &Repository) -> Result<String, serde_json::Error> {
     let broken = compared
         .worth_a_word()
         .into_iter()
         .filter(|test| test.verdict == Verdict::Broken);
-    let results: Vec<Value> = broken.map(|test| result(compared, test)).collect();
-    let document = json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": {"driver": {
-                "name": "trodden gate",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": [{
-                    "id": "more-work",
-                    "shortDescription": {"text": "A test executes more bytecode instructions than before"},
-                }],
-            }},
-            "results": results,
-        }],
-    });
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    let results: Vec<Found> = broken.map(|test| result(compared, test, repository)).collect();
+    write("trodden gate", &RULES, &results)
 }
 
-fn result(compared: &GateComparison, test: &TestChange) -> Value {
-    let mut result = json!({
-        "ruleId": "more-work",
-        "level": "error",
-        "message": {"text": junit::message(test)},
-    });
-    if let Some(location) = test.grew().and_then(|grew| location(compared, grew)) {
-        result["locations"] = json!([location]);
+fn result(compared: &GateComparison, test: &TestChange, repository: &Repository) -> Found {
+    Found {
+        rule: 0,
+        message: junit::message(test),
+        place: test.grew().and_then(|grew| place(compared, grew, repository)),
+        flow: Vec::new(),
+        fingerprint: Some(fingerprint(&["more-work", &test.name], 0)),
     }
-    result
 }
 
 /// The file as it lies in a folder of sources; below it, if it is in none.
-fn location(compared: &GateComparison, grew: &Grew) -> Option<Value> {
+fn place(compared: &GateComparison, grew: &Grew, repository: &Repository) -> Option<Place> {
     let file = grew.file.as_ref()?;
     let places = compared.sources.iter().map(|folder| folder.join(file));
     let path = places.into_iter().find(|path| path.is_file());
-    let uri = path.map_or_else(|| file.clone(), |path| path.to_string_lossy().into_owned());
-    let mut place = json!({"artifactLocation": {"uri": percent_encoded(&uri)}});
-    if let Some(line) = grew.line {
-        place["region"] = json!({"startLine": line});
-    }
-    Some(json!({"physicalLocation": place}))
-}
-
-/// A path as part of a URI.
-fn percent_encoded(path: &str) -> String {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"/._-~$".contains(&b);
-    let mut out = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        if plain(byte) {
-            out.push(char::from(byte))
-        } else {
-            out += &format!("%{byte:02X}")
-        }
-    }
-    out
+    Some(Place {
+        uri: path.map_or_else(|| percent_encoded(file), |path| repository.uri(&path)),
+        lines: grew.line.map(|line| (line, line)),
+    })
 }
