@@ -206,8 +206,7 @@ pub(crate) fn how_counted(run: &RunInfo, basis: CountBasis) -> String {
             .to_owned();
     }
     if run.probe == "structural" {
-        return "Each loop was counted on its own, in windows; counts of whole paths are computed from these, as estimates of the whole run."
-            .to_owned();
+        return structural(run);
     }
     let mut out = match basis {
         CountBasis::Weighted(_) => "Paths were sampled; counts are estimates of how often they ran in the whole run, and so are shares",
@@ -223,6 +222,23 @@ pub(crate) fn how_counted(run: &RunInfo, basis: CountBasis) -> String {
     }
     out.push('.');
     out
+}
+
+/// How structural profiles count, and how far off their totals may be (measured: docs/decisions/analyses.md).
+fn structural(run: &RunInfo) -> String {
+    let mut out = "Each loop was counted on its own, in windows; counts of whole paths are computed from these, as estimates of \
+                   the whole run. Their sum is within 10 % or so of the real one"
+        .to_owned();
+    let all = run.facts.get(facts::STRUCTURAL_PATHS_ESTIMATED).unwrap_or(0);
+    let without = run.facts.get(facts::WITHOUT_PROBES_ESTIMATED).unwrap_or(0);
+    if all > 0 && without > 0 {
+        let share = percent(without as f64 / all as f64);
+        out += &format!("; {share} of it is for the time in which methods had no probes");
+        if run.facts.get(facts::PACE_NOT_KNOWN).unwrap_or(0) > 0 {
+            out += ", and may be half too low: how much faster the program ran then is not known";
+        }
+    }
+    out + "."
 }
 
 /// How much of a method was counted, as one sentence.

@@ -40,7 +40,7 @@ impl Windows {
             window,
             ..Structural::default()
         };
-        let mut unmapped = 0.0;
+        let (mut unmapped, mut ends, mut silent) = (0.0, 0.0, 0.0);
         let (mut filled, mut counted, mut seen) = (0, 0, 0u64);
         for (index, (class, &first)) in profile.classes.iter_mut().zip(first_methods).enumerate() {
             let ClassProfile { map, counts } = class;
@@ -58,6 +58,8 @@ impl Windows {
                 };
                 let without = |graph: &Graph| graph.without_probes(now, &self.pace);
                 let all = estimated(graphs, missing(method).unwrap_or_default(), without);
+                ends += all.iter().flat_map(BTreeMap::values).sum::<f64>();
+                silent += graphs.iter().map(without).sum::<f64>();
                 let (global, by_rate) = global(&structure, &local, &all);
                 let mapped = structure.ball_larus(&map.graph, &map.dag, &global);
                 let mapped = mapped.unwrap_or_default();
@@ -90,6 +92,10 @@ impl Windows {
         facts.set(facts::WINDOWS_FILLED, filled);
         facts.set(facts::WINDOW_PATH_ENDS, counted);
         facts.set(facts::SPANS, self.spans);
+        facts.set(facts::STRUCTURAL_PATHS_ESTIMATED, ends.round() as u64);
+        facts.set(facts::WITHOUT_PROBES_ESTIMATED, silent.round() as u64);
+        let is_unknown = silent > 0.0 && !self.pace.is_known();
+        facts.set(facts::PACE_NOT_KNOWN, u64::from(is_unknown));
         facts.set(facts::UNMAPPED_PATHS_ESTIMATED, unmapped.round() as u64);
         profile.structural = Some(structural);
     }

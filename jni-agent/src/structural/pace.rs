@@ -125,6 +125,11 @@ impl Pace {
         self.change = None;
     }
 
+    /// True if each change of code so far has been compared.
+    pub fn is_known(&self) -> bool {
+        self.change.is_none() && !self.steps.is_empty()
+    }
+
     /// The pace now.
     fn now(&self) -> f64 {
         self.steps.last().map_or(1.0, |step| step.1)
@@ -217,5 +222,6 @@ mod tests {
         pace.look(9.0, Vec::new());
         pace.end();
         assert_eq!(pace.gained(1.0, 9.0), 1.0);
+        assert!(!pace.is_known() && run(20.0).is_known());
     }
 }

@@ -152,6 +152,12 @@ facts! {
     WINDOWS_FILLED: u64 = "windows_filled", COUNT, Sum;
     /// Spans of time after which windows were looked at.
     SPANS: u64 = "spans", COUNT, Sum;
+    /// Path ends of structure graphs in the whole run, as estimated.
+    STRUCTURAL_PATHS_ESTIMATED: u64 = "structural_paths_estimated", COUNT, Sum;
+    /// As many of these as ended where methods had no probes.
+    WITHOUT_PROBES_ESTIMATED: u64 = "without_probes_estimated", COUNT, Sum;
+    /// Runs in which it is not known how much faster the program ran without probes.
+    PACE_NOT_KNOWN: u64 = "pace_not_known", COUNT, Sum;
     /// Structural paths that belong to no path of the method, as estimated.
     UNMAPPED_PATHS_ESTIMATED: u64 = "unmapped_paths_estimated", COUNT, Sum;
 
