@@ -35,6 +35,8 @@ pub(crate) fn path(
         // With shares of the method's.
         "time"?: view.time.map(|time| object! {
             "samples": time.samples,
+            "answered": time.answered,
+            "divided": time.by_counts,
             "seconds": time.ns / 1e9,
             "share": time.share,
             "interval": time.interval,
