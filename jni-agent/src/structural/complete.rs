@@ -105,8 +105,8 @@ impl Windows {
     }
 }
 
-/// Path ends of the whole run: those of the time with probes, and of each graph those of the time without, in the
-/// proportions of what is `missing`, by [`key`](super::key).
+/// Path ends of the whole run: those of the time with probes, and of each graph those of the time without,
+/// in the proportions of what is `missing`, by [`key`](super::key).
 fn estimated(graphs: &[Graph], missing: BTreeMap<u64, f64>, without: impl Fn(&Graph) -> f64) -> Tables<f64> {
     let mut all: Tables<f64> = graphs.iter().map(|graph| graph.estimated().collect()).collect();
     let mut sums = vec![0.0; graphs.len()];

@@ -140,7 +140,8 @@ impl Graph {
         self.throughout
     }
 
-    /// From now on every path end is counted, or no longer: what was counted until now is taken in. `left`: of its window.
+    /// From now on every path end is counted, or no longer: what was counted until now is taken in. `left`:
+    /// of its window.
     pub fn count_throughout(&mut self, blocks: &ThreadBlocks, throughout: bool, left: i32, now: f64) {
         self.settle(blocks, left, now);
         self.throughout = throughout;
@@ -149,7 +150,8 @@ impl Graph {
         self.since.rate = self.since.rate.map(|_| self.since.recent.rate());
     }
 
-    /// Adds what was counted, if that is every path end. Returns path ends per second in the last looks, of which this one is
+    /// Adds what was counted, if that is every path end. Returns path ends per second in the last looks, of
+    /// which this one is
     /// `seconds` after the one before.
     pub fn look(&mut self, blocks: &ThreadBlocks, now: f64, seconds: f64) -> f64 {
         if self.throughout {
@@ -651,7 +653,8 @@ mod tests {
         assert_eq!(run(true, true), [(0, 4_280), (1, 1_620)]);
     }
 
-    /// Between two spans all is counted, and nothing is estimated; afterwards its rate is that of the last look.
+    /// Between two spans all is counted, and nothing is estimated; afterwards its rate is that of the last
+    /// look.
     #[test]
     fn counted_throughout_nothing_is_estimated() {
         let (blocks, mut graph, count) = graph();

@@ -46,8 +46,8 @@ const SPAN: Duration = Duration::from_micros(200);
 const LOOKING: u32 = 50;
 /// Ticks after which it is looked which graphs are awake, and which can be counted throughout.
 const WAKING: u64 = 8;
-/// Path ends per second of the program's time that graphs which are counted throughout may have together: they take half a
-/// hundredth of the time or so.
+/// Path ends per second of the program's time that graphs which are counted throughout may have together:
+/// they take half a hundredth of the time or so.
 const MAX_RATE_THROUGHOUT: f64 = 2e6;
 /// How many of these show how fast the program runs in spans, the hottest first.
 const MAX_COMPARED: usize = 16;
@@ -179,8 +179,8 @@ impl Windows {
         self.next = Some(begin + worked * LOOKING);
     }
 
-    /// Looks for graphs of which paths have ended, and that have kept their probes. Those with the fewest path ends are counted
-    /// throughout: their counts are exact, and loops in them are scaled by these.
+    /// Looks for graphs of which paths have ended, and that have kept their probes. Those with the fewest
+    /// path ends are counted throughout: their counts are exact, and loops in them are scaled by these.
     fn wake(&mut self, blocks: &ThreadBlocks, switches: Switches, window: i32, now: f64) {
         self.changed = false;
         self.awake.clear();

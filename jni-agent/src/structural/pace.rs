@@ -1,8 +1,9 @@
 //! How fast the program runs after methods have lost their probes, compared with before.
 //!
-//! Rates of a method without probes are those that it had when they were taken out. But without them the program runs faster, by
-//! a third and more. Graphs that are counted throughout show by how much: their rates shortly after a change of code, over
-//! those shortly before it. What the program does differently later is not in this.
+//! Rates of a method without probes are those that it had when they were taken out. But without them the
+//! program runs faster, by a third and more. Graphs that are counted throughout show by how much: their
+//! rates shortly after a change of code, over those shortly before it. What the program does differently
+//! later is not in this.
 
 use std::collections::VecDeque;
 
@@ -31,7 +32,8 @@ struct Look {
     ends: Ends,
 }
 
-/// Changes of code, from the first to the last of them, with what was seen before and from when code was compiled again.
+/// Changes of code, from the first to the last of them, with what was seen before and from when code was
+/// compiled again.
 #[derive(Debug)]
 struct Change {
     first: f64,
@@ -70,7 +72,8 @@ impl Pace {
         self.looks.push_back(look);
     }
 
-    /// Methods lose their probes, or have them back. Further changes before the first has been compared are compared with it.
+    /// Methods lose their probes, or have them back. Further changes before the first has been compared are
+    /// compared with it.
     pub fn changed(&mut self, now: f64) {
         match (&mut self.change, self.looks.front(), self.looks.back()) {
             (Some(change), ..) => {
@@ -181,7 +184,8 @@ fn ratio(before: [&Look; 2], after: [&Look; 2]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// A program that runs a graph 10,000 times a second, and half as fast again from 5 s on, when others lose their probes.
+    /// A program that runs a graph 10,000 times a second, and half as fast again from 5 s on, when others
+    /// lose their probes.
     fn run(until: f64) -> Pace {
         let mut pace = Pace::default();
         let mut ends = 0.0;

@@ -1,8 +1,8 @@
 //! How fast the program runs in spans, compared with the time between them.
 //!
-//! In a span every graph is counted, which delays the program by more than the additions take: switches and counters have
-//! left the caches. So a rate that was seen in a span is lower than that of the time around it. Graphs that are counted
-//! throughout show by how much.
+//! In a span every graph is counted, which delays the program by more than the additions take: switches and
+//! counters have left the caches. So a rate that was seen in a span is lower than that of the time around
+//! it. Graphs that are counted throughout show by how much.
 
 use std::ops::Range;
 
@@ -53,7 +53,8 @@ pub struct Speed {
 }
 
 impl Speed {
-    /// From now on these graphs are counted throughout, each of which has that number of path ends per second.
+    /// From now on these graphs are counted throughout, each of which has that number of path ends per
+    /// second.
     pub fn watch(&mut self, graphs: Vec<(Range<CounterSlot>, f64)>) {
         self.rate = graphs.iter().map(|(_, rate)| rate).sum();
         let graphs: Vec<_> = graphs.into_iter().map(|(slots, _)| slots).collect();
@@ -78,7 +79,8 @@ impl Speed {
         }
     }
 
-    /// The program's speed in spans as a part of that between them, at most 1. `None`: too few path ends were counted.
+    /// The program's speed in spans as a part of that between them, at most 1. `None`: too few path ends
+    /// were counted.
     pub fn in_spans(&self) -> Option<f64> {
         let speed = self.inside.rate() / self.outside.rate();
         (self.seen >= MIN_ENDS && speed.is_finite()).then(|| speed.clamp(MIN_SPEED, 1.0))

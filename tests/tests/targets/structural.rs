@@ -45,8 +45,8 @@ fn loops(jdk: &Jdk) -> Result<()> {
     }
 }
 
-/// Totals are estimates of the whole run, also of the time without probes, in which the program runs faster: compared with the
-/// exact counts of another run.
+/// Totals are estimates of the whole run, also of the time without probes, in which the program runs
+/// faster: compared with the exact counts of another run.
 fn totals(jdk: &Jdk) -> Result<()> {
     let files = build::sources("faults", "java")?;
     let classes = build::cached("faults", &files, &[&jdk.feature.to_string()], |out| {
