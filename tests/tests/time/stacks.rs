@@ -227,7 +227,8 @@ fn stacks_split_by_path_have_the_time_that_the_program_measured() -> Result<()> 
             ((sum(0) - sum(1)) / sum(0) - divided).abs() < 0.02,
             "{ways:?}; {what}"
         );
-        assert!(divided < 0.2 && number("answered") > 0.8 * samples, "{what}");
+        // How many wait is the budget's to say; those that did represent the others.
+        assert!(divided < 0.2 && number("answered") > 300.0, "{what}");
     }
     Ok(())
 }
