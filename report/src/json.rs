@@ -3,7 +3,7 @@
 mod path;
 
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 
 use serde::Serialize;
 use trodden_insight::decisions::Decision;
@@ -11,13 +11,13 @@ use trodden_insight::left_out;
 use trodden_insight::names::{self, edge};
 use trodden_insight::path_time::TimeView;
 use trodden_insight::view::{BranchView, MethodView, PathView, Reasons, Unreadable, View};
-use trodden_profile::{CompilerMade, CpuTime, EdgeLabel, Key, edge_key, printable_lines};
+use trodden_profile::{CompilerMade, CpuTime, EdgeLabel, Key, edge_key};
 
 pub(crate) use path::path;
 
 use crate::findings;
 use crate::kinds::Keys;
-use crate::object::{Each, Fields, Object, filled, object};
+use crate::object::{self, Each, Fields, Object, filled, object};
 use crate::options::ReportError;
 use crate::section::Extent;
 use crate::words;
@@ -76,39 +76,7 @@ pub(crate) fn write<'p>(
         "without_cut_paths"?: if_any(&view.without_cut_paths),
         ..Keys::of(|kind| kind.json(view, extent)),
     };
-    let mut out = Printable(BufWriter::new(out));
-    serde_json::to_writer_pretty(&mut out, &document).map_err(|e| {
-        if e.is_io() {
-            ReportError::Write(e.into())
-        } else {
-            ReportError::Json(e)
-        }
-    })?;
-    out.write_all(b"\n")?;
-    Ok(out.flush()?)
-}
-
-/// JSON's own escapes for what the JSON writer leaves: marks that turn the direction of writing around, and the upper control
-/// characters. The writer gives whole characters.
-struct Printable<W>(W);
-
-impl<W: Write> Write for Printable<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n');
-        if bytes.iter().all(is_plain) {
-            self.0.write_all(bytes)?;
-            return Ok(bytes.len());
-        }
-        match std::str::from_utf8(bytes) {
-            Ok(text) => self.0.write_all(printable_lines(text).as_bytes())?,
-            Err(_) => self.0.write_all(bytes)?,
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
+    Ok(object::write(&document, out)?)
 }
 
 fn finding<'a>(view: &'a View<'a>, finding: &'a crate::Finding) -> impl Serialize {

@@ -1,7 +1,10 @@
 //! JSON objects that are made as they are written, so that a document of many times its profile is in memory nowhere. Their
 //! keys keep their order.
 
+use std::io::{self, BufWriter, Write};
+
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use trodden_profile::printable_lines;
 
 /// An object of these keys and values. A key with `?` is left out if its value is `None`; `..` takes the keys of another one.
 macro_rules! object {
@@ -19,6 +22,37 @@ macro_rules! object {
 }
 
 pub(crate) use object;
+
+/// Writes a document, piece by piece.
+pub(crate) fn write(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let mut out = Printable(BufWriter::new(out));
+    serde_json::to_writer_pretty(&mut out, document)?;
+    out.write_all(b"\n")?;
+    out.flush()
+}
+
+/// JSON's own escapes for what the JSON writer leaves: marks that turn the direction of writing around, and the upper control
+/// characters. The writer gives whole characters.
+struct Printable<W>(W);
+
+impl<W: Write> Write for Printable<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n');
+        if bytes.iter().all(is_plain) {
+            self.0.write_all(bytes)?;
+            return Ok(bytes.len());
+        }
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.0.write_all(printable_lines(text).as_bytes())?,
+            Err(_) => self.0.write_all(bytes)?,
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
 
 /// Keys with their values.
 pub(crate) trait Fields {

@@ -173,12 +173,12 @@ pub fn write(
     colour: bool,
 ) -> Result<(), CliError> {
     let text = match format {
+        CoverageFormat::Json => return output::write_with(target, |out| formats::write_json(coverage, out)),
         CoverageFormat::Text => {
             let top = top.map_or(20, |top| top as usize);
             let never = never.then(|| formats::never_ran(coverage, top, colour));
             formats::text(coverage, top, colour) + &never.unwrap_or_default()
         }
-        CoverageFormat::Json => formats::json(coverage).map_err(CliError::failed)?,
         CoverageFormat::Lcov => formats::lcov(coverage),
         CoverageFormat::Jacoco => formats::jacoco(coverage).map_err(CliError::failed)?,
         CoverageFormat::Cobertura => formats::cobertura(coverage),
@@ -190,8 +190,7 @@ pub fn write(
             return Err(CliError::Usage(what.to_owned()));
         }
     };
-    let knows_paths = matches!(format, CoverageFormat::Text | CoverageFormat::Json);
-    let paths_beside = coverage.has_paths && !knows_paths;
+    let paths_beside = coverage.has_paths && format != CoverageFormat::Text;
     // Next to a device or a pipe there is no place for a file.
     let file = target.filter(|target| paths_beside && !output::is_stream(target));
     let Some(target) = file else {

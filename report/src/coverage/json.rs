@@ -1,18 +1,19 @@
 //! JSON, format `trodden-coverage` version 1: the sidecar of LCOV and JaCoCo's XML, which have no word for
 //! paths.
 
+use std::io::{self, Write};
+
 use serde::Serialize;
 use trodden_insight::coverage::{BranchCoverage, Counters, Coverage, MethodCoverage, Nearest, Ratio};
 use trodden_insight::decisions::{Decision, Decisions};
 use trodden_insight::names;
 use trodden_insight::view::PathView;
 use trodden_numbering::EdgeRef;
-use trodden_profile::{Key, MethodMap, printable_lines};
+use trodden_profile::{Key, MethodMap};
 
-use super::CoverageWriteError;
 use super::{criteria, text};
 use crate::json::path;
-use crate::object::{Each, Fields, Object, object};
+use crate::object::{self, Each, Fields, Object, object};
 use crate::words;
 
 /// A part of a whole.
@@ -24,7 +25,17 @@ pub(super) fn part(ratio: Ratio) -> Object<impl Fields> {
 ///
 /// # Errors
 /// If the JSON writer fails.
-pub fn json(coverage: &Coverage) -> Result<String, CoverageWriteError> {
+pub fn json(coverage: &Coverage) -> io::Result<String> {
+    let mut out = Vec::new();
+    write_json(coverage, &mut out)?;
+    Ok(String::from_utf8(out).expect("JSON is UTF-8"))
+}
+
+/// Like [`json`], piece by piece: that of a large program has many times the bytes of its profile.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_json(coverage: &Coverage, out: &mut dyn Write) -> io::Result<()> {
     let sums = coverage.counters();
     let uncounted = coverage.uncounted.iter().map(|one| {
         object! { "class": &one.class, "method": &one.method, "reason": &one.reason }
@@ -50,11 +61,7 @@ pub fn json(coverage: &Coverage) -> Result<String, CoverageWriteError> {
         "uncounted": Each(uncounted),
         "other_bytes": &coverage.other_bytes,
     };
-    let mut out = serde_json::to_string_pretty(&document)?;
-    out.push('\n');
-    // JSON's own escapes: what the writer leaves unchanged are marks that turn the direction of writing
-    // around, and the upper control characters.
-    Ok(printable_lines(&out).into_owned())
+    object::write(&document, out)
 }
 
 fn method(method: &MethodCoverage) -> impl Serialize {

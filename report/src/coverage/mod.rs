@@ -19,7 +19,7 @@ mod xml;
 pub use cobertura::cobertura;
 pub use error::CoverageWriteError;
 pub use jacoco::jacoco;
-pub use json::json;
+pub use json::{json, write_json};
 pub use lcov::lcov;
 pub use never::never_ran;
 pub use site::{SiteFile, site};
