@@ -42,6 +42,11 @@ fn programs_get_the_address_space_that_they_need() -> Result<()> {
             let folder = tempfile::tempdir()?;
             let file = folder.path().join("out.trodden");
             let mut flags: Vec<String> = SMALL.iter().map(|&flag| flag.to_owned()).collect();
+            // Of a JVM that has too little for itself.
+            flags.push(format!(
+                "-XX:ErrorFile={}",
+                folder.path().join("hs_err.log").display()
+            ));
             // The agent may take an eighth of what is free; a program that needs that as well has too little.
             let plain = stress::java("Crowd", &jdk, &flags, &[&threads])?;
             let plain = process::run(&mut limited(&plain, megabytes / 8 * 7), Duration::from_secs(120))?;
