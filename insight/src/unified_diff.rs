@@ -10,7 +10,7 @@ pub struct FileChange {
     pub path: String,
     /// Its path after the change; none if it is gone.
     pub new_path: Option<String>,
-    /// It came, went, got another name, or is not text: no old lines can be told.
+    /// True if it was added, deleted or renamed, or is not text: its old lines are not known.
     pub whole: bool,
     pub pieces: Vec<Piece>,
 }

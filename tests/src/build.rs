@@ -110,6 +110,16 @@ pub fn all_jars(folder: &Path) -> String {
     format!("{}/*", folder.display())
 }
 
+/// A folder with the classes of Java sources that need no others, compiled once a JDK.
+///
+/// # Errors
+/// What the compiler says.
+pub fn classes(jdk: &Jdk, name: &str, files: &[PathBuf]) -> Result<PathBuf> {
+    cached(name, files, &[&jdk.feature.to_string()], |out| {
+        javac(jdk, ".", files, out)
+    })
+}
+
 /// Compiles Java sources.
 ///
 /// # Errors

@@ -41,9 +41,7 @@ pub fn java(jdk: &Jdk, flags: &[String], arguments: &[&str]) -> Result<Command> 
 /// If it cannot be compiled.
 pub fn java_class(jdk: &Jdk, flags: &[String], class: &str, arguments: &[&str]) -> Result<Command> {
     let files = [Path::new(build::ROOT).join("contexts/Calls.java")];
-    let folder = build::cached(PROGRAM, &files, &[&jdk.feature.to_string()], |out| {
-        build::javac(jdk, ".", &files, out)
-    })?;
+    let folder = build::classes(jdk, PROGRAM, &files)?;
     let mut java = jdk.command("java");
     java.args(["-Xmx512m", "-XX:+UseSerialGC"]).args(flags);
     if arguments.first() == Some(&"native") {

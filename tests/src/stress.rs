@@ -17,11 +17,7 @@ fn compile(program: &str, jdk: &Jdk) -> Result<std::path::PathBuf> {
     let source = Path::new(build::ROOT)
         .join("stress")
         .join(format!("{program}.java"));
-    let files = [source];
-    let version = jdk.feature.to_string();
-    build::cached(program, &files, &[&version], |out| {
-        build::javac(jdk, ".", &files, out)
-    })
+    build::classes(jdk, program, &[source])
 }
 
 /// A command that runs a program of `stress/`.

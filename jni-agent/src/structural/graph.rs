@@ -447,7 +447,7 @@ impl Graph {
     }
 
     /// Forgets all counts.
-    pub fn reset(&mut self, blocks: &ThreadBlocks, now: f64) {
+    pub fn reset(&mut self, blocks: &ThreadBlocks, now: f64, pace: &Pace) {
         if self.is_dense() && !self.counted.is_empty() {
             self.counted = self.take(blocks, 0);
         }
@@ -458,8 +458,9 @@ impl Graph {
         self.windows = 0;
         self.at = now;
         self.missed = 0.0;
-        if let Some((since, _)) = &mut self.silent {
-            *since = now;
+        if let Some((since, rate)) = self.silent {
+            // It is that of the time with probes: from now on it is compared with the pace of now.
+            self.silent = Some((now, rate * pace.gained(since, now)));
         }
     }
 }
@@ -672,6 +673,30 @@ mod tests {
         graph.count_throughout(&blocks, false, -1, 3.0);
         graph.settle(&blocks, 0, 5.0);
         assert_eq!(total(&graph), before + 700.0 + 2.0 * 350.0);
+    }
+
+    /// A graph with 100 path ends a second loses its probes at 5 s, when the program becomes twice as fast.
+    /// Counts are forgotten at 9 s.
+    #[test]
+    fn without_probes_its_rate_goes_with_the_programs_pace() {
+        let mut pace = Pace::default();
+        let mut ends = 0.0;
+        for tenth in 0..=90 {
+            let now = f64::from(tenth) / 10.0;
+            if tenth == 50 {
+                pace.changed(now);
+            }
+            pace.look(now, vec![(0, ends)]);
+            ends += if tenth < 50 { 1_000.0 } else { 2_000.0 };
+        }
+        let (blocks, mut graph, _) = graph();
+        graph.since.recent.add(1.0, 100.0, 1.0);
+        graph.silence(5.0);
+        assert!((graph.without_probes(9.0, &pace) - 800.0).abs() < 1.0);
+        graph.reset(&blocks, 9.0, &pace);
+        assert!((graph.without_probes(11.0, &pace) - 400.0).abs() < 1.0);
+        graph.end_silence(11.0, &pace);
+        assert!((graph.without_probes(20.0, &pace) - 400.0).abs() < 1.0);
     }
 
     /// Two thousand path ends were counted before a thread's writing over what closed a graph was seen: that

@@ -216,8 +216,8 @@ impl Windows {
         }
         ends.sort_unstable_by_key(|&(index, _)| index);
         self.pace.look(now, ends);
-        let hottest = throughout.len().saturating_sub(MAX_COMPARED);
-        throughout.drain(..hottest);
+        let cooler = throughout.len().saturating_sub(MAX_COMPARED);
+        throughout.drain(..cooler);
         throughout.sort_by_key(|(slots, _)| slots.start.0);
         self.speed.watch(throughout);
     }
@@ -256,15 +256,16 @@ impl Windows {
         let after = self.time.now();
         let (inner, outer) = (end - begin, after - before);
         let length = (inner + outer) / 2.0;
-        // No more can have been counted in it, whatever a thread that was interrupted has written.
-        let per_end = delay::per_path_end();
-        let most = (outer / per_end) as u64;
-        let seen: u64 = self.awake.iter().map(|awake| awake.seen.ended.min(most)).sum();
-        let delay = seen as f64 * per_end;
         let is_known = inner >= SPAN.as_secs_f64() / 4.0 && outer <= MAX_OUTER_RATIO * inner;
         let own = match self.speed.in_spans() {
             Some(speed) => length * speed,
-            None => (length - delay).max(length * MIN_OWN_SHARE),
+            None => {
+                let per_end = delay::per_path_end();
+                // No more can have been counted in it, whatever a thread that was interrupted has written.
+                let most = (outer / per_end) as u64;
+                let seen: u64 = self.awake.iter().map(|awake| awake.seen.ended.min(most)).sum();
+                (length - seen as f64 * per_end).max(length * MIN_OWN_SHARE)
+            }
         };
         Span {
             begin: before,
@@ -407,7 +408,9 @@ impl Windows {
     pub fn reset(&mut self, blocks: &ThreadBlocks) {
         self.spans = 0;
         let now = self.time.now();
-        self.graphs.iter_mut().for_each(|graph| graph.reset(blocks, now));
+        for graph in &mut self.graphs {
+            graph.reset(blocks, now, &self.pace);
+        }
     }
 }
 

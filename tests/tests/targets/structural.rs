@@ -48,10 +48,7 @@ fn loops(jdk: &Jdk) -> Result<()> {
 /// Totals are estimates of the whole run, also of the time without probes, in which the program runs
 /// faster: compared with the exact counts of another run.
 fn totals(jdk: &Jdk) -> Result<()> {
-    let files = build::sources("faults", "java")?;
-    let classes = build::cached("faults", &files, &[&jdk.feature.to_string()], |out| {
-        build::javac(jdk, ".", &files, out)
-    })?;
+    let classes = build::classes(jdk, "faults", &build::sources("faults", "java")?)?;
     let flow = |profile: &str, rounds: u32| -> Result<f64> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("run.trodden");

@@ -8,7 +8,6 @@
 
 use std::fmt;
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -91,14 +90,6 @@ fn faults() -> Result<Vec<Fault>> {
     Ok(found)
 }
 
-/// The classes of all programs.
-fn classes(jdk: &Jdk) -> Result<PathBuf> {
-    let files = build::sources("faults", "java")?;
-    build::cached("faults", &files, &[&jdk.feature.to_string()], |out| {
-        build::javac(jdk, ".", &files, out)
-    })
-}
-
 /// The number that the program printed behind a word.
 fn printed(stdout: &str, word: &str) -> Result<f64> {
     let number = stdout
@@ -119,7 +110,7 @@ fn answer(jdk: &Jdk, fault: &Fault, rounds: u32) -> Result<Answer> {
         .arg("--")
         .arg(jdk.command("java").get_program())
         .arg("-cp")
-        .arg(classes(jdk)?);
+        .arg(build::classes(jdk, "faults", &build::sources("faults", "java")?)?);
     run.arg(&fault.program).arg(rounds.to_string());
     let outcome = process::run(&mut run, LIMIT)?.success()?;
     let report: Value = serde_json::from_str(&fs::read_to_string(&file)?)?;
