@@ -2,14 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use trodden_profile::{CpuTime, Known, MethodMap, Place, Profile};
+use trodden_profile::{CpuTime, HotSpotMethod, Known, MethodMap, Place, Profile};
 
+use crate::hotspot::HotSpotView;
 use crate::names;
 use crate::path_time::{Names, Times};
 use crate::pattern::MethodPattern;
+use crate::source::Sources;
 
 /// One of them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct LeftOut<'p> {
     /// Internal class name.
     pub class: &'p str,
@@ -29,6 +31,10 @@ pub struct LeftOut<'p> {
     pub places: Vec<(Place, CpuTime)>,
     /// Its position among the frames of the samples.
     pub frame: usize,
+    /// Its path map, if there is one.
+    pub map: Option<&'p MethodMap>,
+    /// Its branches, if HotSpot's own counts of them were read.
+    pub hotspot: Option<HotSpotView<'p>>,
 }
 
 impl LeftOut<'_> {
@@ -73,15 +79,18 @@ pub fn names(profile: &Profile) -> HashSet<Names<'_>> {
     let frames = profile.cpu.iter().flat_map(|cpu| &cpu.frames);
     let of_class = frames.filter(|frame| of_classes.contains(&*frame.class));
     found.extend(of_class.map(|frame| (&*frame.class, &*frame.name, &*frame.descriptor)));
+    found.extend(profile.hotspot.iter().map(HotSpotMethod::names));
     found
 }
 
-/// Those with time, most first. `counted` are the methods with paths, `pattern` selects.
+/// Those with time, most first. `counted` are the methods with paths, `pattern` selects; `bytecode`: decisions are shown as
+/// what the bytecode did.
 pub fn left_out<'p>(
     profile: &'p Profile,
     times: &Times<'p>,
     counted: &HashSet<Names>,
     pattern: Option<&MethodPattern>,
+    (sources, bytecode): (&Sources, bool),
 ) -> Vec<LeftOut<'p>> {
     let mut why: HashMap<(&str, Option<&str>), &str> = HashMap::new();
     for (class, method, reason) in reasons(profile) {
@@ -92,6 +101,12 @@ pub fn left_out<'p>(
         let methods = class.map.methods.iter();
         maps.extend(methods.map(|map| ((&*class.map.name, &*map.name, &*map.descriptor), map)));
     }
+    let of_hotspot: HashMap<Names, &HotSpotMethod> = profile
+        .hotspot
+        .iter()
+        .map(|method| (method.names(), method))
+        .collect();
+    maps.extend(of_hotspot.iter().map(|(&names, method)| (names, &method.map)));
     let mut found = Vec::new();
     for (index, frame) in times.samples.frames.iter().enumerate() {
         let names: Names = (&frame.class, &frame.name, &frame.descriptor);
@@ -106,6 +121,7 @@ pub fn left_out<'p>(
             .or_else(|| why.get(&(names.0, None)));
         let reason = match reason {
             Some(reason) => (*reason).to_owned(),
+            None if profile.run.has_time_only() => "no code had probes".to_owned(),
             None if profile.run.exact => "none of them came to an end".to_owned(),
             None => "no sample saw one".to_owned(),
         };
@@ -119,6 +135,12 @@ pub fn left_out<'p>(
             program: times.total,
             places: places(times, index, maps.get(&names).copied()),
             frame: index,
+            map: maps.get(&names).copied(),
+            hotspot: of_hotspot.get(&names).map(|method| {
+                let places = times.near_places[index].iter();
+                let placed = places.filter_map(|(&bci, &time)| Some((bci?, time)));
+                HotSpotView::new(method, placed, sources, bytecode)
+            }),
         });
     }
     found.sort_by(|a, b| b.near.ns.cmp(&a.near.ns).then_with(|| a.title().cmp(&b.title())));

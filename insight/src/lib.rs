@@ -20,6 +20,7 @@ pub mod decisions;
 pub mod diff;
 pub mod findings;
 pub mod gate;
+pub mod hotspot;
 pub mod kpaths;
 pub mod left_out;
 pub mod line_time;

@@ -322,7 +322,7 @@ impl<'p> View<'p> {
             methods.iter_mut().for_each(|method| method.set_times(times));
             let ran = methods.iter().filter(|method| method.has_counts());
             let ran: HashSet<Names> = ran.map(MethodView::names).collect();
-            left_out = left_out::left_out(profile, times, &ran, pattern);
+            left_out = left_out::left_out(profile, times, &ran, pattern, (sources, bytecode));
             let is_left_out =
                 |method: &MethodView| left_out.iter().any(|left| left.names() == method.names());
             methods.retain(|method| method.has_counts() || !is_left_out(method));

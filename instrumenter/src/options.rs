@@ -346,6 +346,9 @@ pub struct InstrumentOptions {
     /// True if path maps get the [shapes](trodden_profile::MethodShape) of their methods at once. Default:
     /// yes. If not, [`shapes`](crate::shapes) makes them later from the same bytes.
     pub shapes: bool,
+    /// True if classes that have Trodden's marks are prepared, too: for maps of their methods without probes.
+    /// Only for probes that change no code. Default: no.
+    pub marked_classes: bool,
 }
 
 impl InstrumentOptions {
@@ -365,6 +368,7 @@ impl InstrumentOptions {
             guide: None,
             leave: None,
             shapes: true,
+            marked_classes: false,
         }
     }
 }

@@ -272,7 +272,8 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
     }
     // The mark that `emit` leaves.
     let marked = |mark: &str| class.pool.find_utf8(mark.as_bytes()).is_some();
-    if !methods.is_empty() && (Shim::MARKS.into_iter().any(marked) || marked(&options.shim.class)) {
+    let is_marked = || Shim::MARKS.into_iter().any(marked) || marked(&options.shim.class);
+    if !methods.is_empty() && !options.marked_classes && is_marked() {
         return Ok(whole_class(SkipReason::AlreadyInstrumented));
     }
     if options.probes.change_code() {

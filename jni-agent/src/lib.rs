@@ -16,6 +16,7 @@
 //! | `stream` | streams of events, the stacks of threads that join a burst, the JVM's own events, traces |
 //! | `cpu` | where the CPU time goes: stacks by timers of threads |
 //! | `sampling` | the clock, what is kept of each tick, and the probe that reads frames |
+//! | `hotspot` | HotSpot's own counts of branches, of methods without probes |
 //! | `host` | the JVM as the rooms above see it; what they take in place of the whole agent |
 //! | `classes` | rewriting, ids, sending loaded classes through the hook again |
 //! | `settings` | options turned into settings |
@@ -33,6 +34,7 @@ mod controller;
 mod cpu;
 mod entry;
 mod host;
+mod hotspot;
 mod jvm;
 mod locks;
 mod log;

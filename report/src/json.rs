@@ -16,8 +16,9 @@ use trodden_profile::{CompilerMade, CpuTime, EdgeLabel, Key, edge_key};
 pub(crate) use path::path;
 
 use crate::findings;
+use crate::hotspot;
 use crate::kinds::Keys;
-use crate::object::{self, Each, Fields, Object, filled, object};
+use crate::object::{self, Each, Either, Fields, Object, filled, object};
 use crate::options::ReportError;
 use crate::section::Extent;
 use crate::words;
@@ -40,6 +41,11 @@ pub(crate) fn write<'p>(
     let run = view.run;
     let found = findings::find(view);
     let methods = view.methods.iter().take(extent.top);
+    let by_hotspot = view
+        .left_out
+        .iter()
+        .filter_map(|left| Some((left, left.hotspot.as_ref()?)));
+    let by_hotspot = by_hotspot.take(extent.top);
     let if_any = |all: &Reasons<'p>| (!all.is_empty()).then(|| listed(all));
     let document = object! {
         "format": "trodden-report",
@@ -66,7 +72,12 @@ pub(crate) fn write<'p>(
             "unreadable": view.totals.unreadable,
         },
         "findings": Each(found.iter().map(|one| finding(view, one))),
-        "methods": Each(methods.map(|one| method(one, extent))),
+        // Behind those with counts methods without probes, whose branches HotSpot counted.
+        "methods": Each(
+            methods
+                .map(|one| Either::One(method(one, extent)))
+                .chain(by_hotspot.map(|(left, branches)| Either::Other(hotspot::json(left, branches)))),
+        ),
         // Methods with CPU time whose paths are not known.
         "left_out"?: filled(&view.left_out).map(|all| Each(all.iter().map(left_out))),
         "skipped": listed(&view.skipped),
@@ -172,7 +183,7 @@ fn left_out(left: &left_out::LeftOut) -> impl Serialize {
 }
 
 /// A time, with its share of the program's.
-fn part_of(time: CpuTime, program: CpuTime) -> Object<impl Fields> {
+pub(crate) fn part_of(time: CpuTime, program: CpuTime) -> Object<impl Fields> {
     object! {
         "samples": time.samples,
         "seconds": time.ns as f64 / 1e9,

@@ -25,6 +25,7 @@ mod dot;
 mod exports;
 mod findings;
 pub mod gate;
+mod hotspot;
 mod html;
 mod html_method;
 mod in_words;

@@ -3,7 +3,8 @@
 
 use std::io::{self, BufWriter, Write};
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 use trodden_profile::printable_lines;
 
 /// An object of these keys and values. A key with `?` is left out if its value is `None`; `..` takes the keys of another one.
@@ -74,6 +75,14 @@ pub(crate) struct Both<F, G>(pub F, pub G);
 
 /// A list whose elements are made as they are written.
 pub(crate) struct Each<I>(pub I);
+
+/// One of two kinds of values.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Either<A, B> {
+    One(A),
+    Other(B),
+}
 
 /// A list, if there is something in it.
 pub(crate) fn filled<T>(list: &[T]) -> Option<&[T]> {

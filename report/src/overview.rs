@@ -8,6 +8,7 @@ use trodden_insight::view::{MethodView, PathView, View, hotter};
 use trodden_profile::RunInfo;
 
 use crate::findings::{self, Finding};
+use crate::hotspot;
 use crate::kinds::KINDS;
 use crate::memory;
 use crate::rows::{Row, fitted, tell_apart};
@@ -288,6 +289,20 @@ fn left_out_lines(page: &Page, left: &LeftOut, places: usize, width: usize) -> V
     );
     for line in wrap(&about, width - 10) {
         lines.push(page.styled(SOFT, &format!("{:>10}{line}", "")));
+    }
+    if let Some(branches) = &left.hotspot {
+        for line in wrap(hotspot::ABOUT, width - 10) {
+            lines.push(page.styled(SOFT, &format!("{:>10}{line}", "")));
+        }
+        for (time, share, text) in hotspot::lines(branches, places) {
+            let before = format!("{:>9}{time:<15} {share:>7} of times  ", "");
+            let columns = width.saturating_sub(before.chars().count()).max(LEAST_COLUMNS);
+            lines.push(format!(
+                "{before}{}",
+                page.styled(DECISION, &elide(&text, columns))
+            ));
+        }
+        return lines;
     }
     for (place, time) in left.places.iter().take(places) {
         let share = percent(left.share(*time));

@@ -13,6 +13,7 @@ use trodden_insight::view::{BranchView, MethodView, PathView, Reasons, View};
 
 pub(crate) use page::{DECISION, HOT, Page, SOFT, TITLE, WIDTH, elide, within, wrap};
 
+use crate::hotspot;
 use crate::kinds::KINDS;
 use crate::overview::{self, Ranked};
 use crate::section::Extent;
@@ -40,6 +41,15 @@ impl Shown {
             Shown::All => true,
         }
     }
+
+    /// Number of places, and of outcomes, of a method whose paths are not known.
+    fn places(self) -> usize {
+        match self {
+            Shown::First(count) => count,
+            Shown::WithWork => 10,
+            Shown::All => usize::MAX,
+        }
+    }
 }
 
 pub(crate) fn write(view: &View, extent: &Extent, color: bool) -> String {
@@ -64,11 +74,11 @@ pub(crate) fn write(view: &View, extent: &Extent, color: bool) -> String {
         kind.text(view, extent, &mut page);
     }
     if view.counts_paths() {
-        if view.methods.is_empty() {
+        let rows = overview::ranked(view);
+        if rows.is_empty() {
             page.line("No path was counted.");
         }
-        let rows = overview::ranked(view);
-        if !rows.is_empty() {
+        if !view.methods.is_empty() {
             page.table(view, &rows[..rows.len().min(top)]);
         }
         for (rank, row) in (1..).zip(rows.iter().take(top)) {
@@ -79,7 +89,7 @@ pub(crate) fn write(view: &View, extent: &Extent, color: bool) -> String {
                         kind.text_of_method(view, method, extent, &mut page);
                     }
                 }
-                Ranked::LeftOut(left) => page.left_out(rank, left),
+                Ranked::LeftOut(left) => page.left_out(rank, left, shown.places()),
             }
         }
         if rows.len() > top {
@@ -203,7 +213,7 @@ impl Page {
     }
 
     /// A method whose paths are not known.
-    fn left_out(&mut self, rank: usize, left: &LeftOut) {
+    fn left_out(&mut self, rank: usize, left: &LeftOut, shown: usize) {
         self.method_title(rank, &left.title());
         self.wrapped(3, &format!("its paths are not known: {}", left.reason));
         self.wrapped(
@@ -214,7 +224,13 @@ impl Page {
                 percent(left.share(left.total))
             ),
         );
-        for (at, time) in &left.places {
+        if let Some(branches) = &left.hotspot {
+            self.wrapped(3, hotspot::ABOUT);
+            for (time, share, text) in hotspot::lines(branches, shown) {
+                self.line(&format!("   {time:<15} {share:>7} of times  {text}"));
+            }
+        }
+        for (at, time) in left.places.iter().take(shown) {
             self.line(&format!(
                 "   {:>7} of the whole time   {}",
                 percent(left.share(*time)),

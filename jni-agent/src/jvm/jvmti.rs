@@ -303,6 +303,41 @@ impl Jvmti {
         lines
     }
 
+    /// A class's constants as class files have them, and their number; needs `can_get_constant_pool`.
+    pub fn constant_pool(self, class: ClassRef) -> Result<(u16, Vec<u8>), JvmError> {
+        let mut number = 0;
+        let bytes: JvmtiArray<u8> = array!(self, GetConstantPool, class.0, &mut number)?;
+        Ok((u16::try_from(number).unwrap_or_default(), bytes.to_vec()))
+    }
+
+    /// A method's instructions as class files have them; needs `can_get_bytecodes`.
+    pub fn bytecodes(self, method: jmethodID) -> Result<Vec<u8>, JvmError> {
+        let bytes: JvmtiArray<u8> = array!(self, GetBytecodes, method)?;
+        Ok(bytes.to_vec())
+    }
+
+    /// Number of slots of a method's local variables.
+    pub fn max_locals(self, method: jmethodID) -> Result<u16, JvmError> {
+        let slots = answer!(self, 0, GetMaxLocals, method)?;
+        Ok(u16::try_from(slots).unwrap_or(u16::MAX))
+    }
+
+    /// A class's modifiers, as class files have them.
+    pub fn class_modifiers(self, class: ClassRef) -> Result<u16, JvmError> {
+        Ok(answer!(self, 0, GetClassModifiers, class.0)? as u16)
+    }
+
+    /// A method's modifiers, as class files have them.
+    pub fn method_modifiers(self, method: jmethodID) -> Result<u16, JvmError> {
+        Ok(answer!(self, 0, GetMethodModifiers, method)? as u16)
+    }
+
+    /// The name of a class's source file, if it has one; needs `can_get_source_file_name`.
+    pub fn source_file(self, class: ClassRef) -> Option<String> {
+        let name = answer!(self, null_mut(), GetSourceFileName, class.0).ok()?;
+        Some(self.text(name))
+    }
+
     /// Mean number of bytes between allocations that are reported; 0: all are.
     pub fn set_heap_sampling_interval(self, bytes: u32) -> Result<(), JvmError> {
         jvmti!(self, SetHeapSamplingInterval, bytes as jint)

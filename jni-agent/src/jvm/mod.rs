@@ -10,8 +10,9 @@ pub mod flags;
 mod guard;
 mod jni;
 mod jvmti;
+pub mod memory;
 pub mod symbols;
-mod tables;
+pub mod tables;
 mod thread;
 mod turns;
 

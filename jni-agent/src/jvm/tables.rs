@@ -46,6 +46,15 @@ impl Tables {
         usize::try_from(size).ok().filter(|size| *size > 0)
     }
 
+    /// A constant of the JVM's, such as a flag.
+    pub fn constant(&self, name: &CStr) -> Option<i32> {
+        let first = read(address(self.vm, c"gHotSpotVMIntConstants")?.cast())?;
+        let of_name = self.layout(c"gHotSpotVMIntConstantEntryNameOffset")?;
+        let stride = self.layout(c"gHotSpotVMIntConstantEntryArrayStride")?;
+        let entry = find(first, stride, of_name, |_, found| is(found, name))?;
+        self.part(entry, c"gHotSpotVMIntConstantEntryValueOffset")
+    }
+
     /// The table's entry for a field.
     fn entry(&self, type_name: &CStr, field: &CStr) -> Option<*const u8> {
         let of_type = self.layout(c"gHotSpotVMStructEntryTypeNameOffset")?;

@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use trodden_profile::facts::{self, Facts};
 use trodden_profile::options::{Arguments, FileFormat, FilePattern, UnsetVariable};
 use trodden_profile::{Profile, RunInfo, SaveError, without_values};
 
+use crate::hotspot;
 use crate::jvm::{Jni, panics};
+use crate::log::debug;
 use crate::recorders::{ReadError, Reading, Totals, UnderWay};
 use crate::session::agent::{Agent, Control, unix_millis};
 use crate::session::patterns::Unmatched;
@@ -65,7 +67,8 @@ pub fn dump(
         None => file_name(settings)?,
     };
     let under_way = if with_open { UnderWay::Open } else { UnderWay::Died };
-    let profile = totals(agent, jni, control, under_way)?;
+    let mut profile = totals(agent, jni, control, under_way)?;
+    add_hotspots_counts(agent, &mut profile, settings, jni);
     save(agent, profile, unmatched.as_ref(), &file)?;
     Ok(file)
 }
@@ -153,6 +156,23 @@ fn add_samples(agent: &Agent, profile: &mut Profile, jni: Jni<'_>) {
         if let Some(spent) = agent.cpu.threads() {
             facts.set(facts::SAMPLED_THREADS_MS, spent);
         }
+    }
+}
+
+/// HotSpot's own counts, where there are no probes.
+fn add_hotspots_counts(agent: &Agent, profile: &mut Profile, settings: &Settings, jni: Jni<'_>) {
+    let filter = &settings.instrumenter.options().filter;
+    let begin = Instant::now();
+    match hotspot::read(&agent.host, jni, filter, profile) {
+        Ok(methods) => {
+            debug!(
+                "HotSpot's counts of {} methods: {:?}",
+                methods.len(),
+                begin.elapsed()
+            );
+            profile.hotspot = methods;
+        }
+        Err(e) => profile.run.facts.set(facts::HOTSPOT_UNREAD, e.to_string()),
     }
 }
 

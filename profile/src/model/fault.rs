@@ -122,12 +122,12 @@ pub enum Fault {
     #[error("structure graphs of method {1} of class {0}, which cannot be made")]
     NoStructure(u32, u32),
 
-    /// The profile in a memory cannot be read.
-    #[error("what the memory holds: {0}")]
-    Memory(Box<ReadError>),
-    /// The profile in a memory has a memory.
-    #[error("the memory has a memory")]
-    NestedMemory,
+    /// A profile in a section of this one cannot be read.
+    #[error("the profile inside: {0}")]
+    Inner(Box<ReadError>),
+    /// A profile in a section of this one has another in a section.
+    #[error("the profile inside has another one inside")]
+    Nested,
     /// The profile in a memory has other data than paths.
     #[error("the memory holds more than paths")]
     MemoryOfMore,

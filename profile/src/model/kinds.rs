@@ -2,12 +2,12 @@
 
 use crate::model::section::Section;
 use crate::model::{
-    by_test, conditions, contexts, coverage, cpu, inlining, kpaths, memory, observations, shapes, structural,
-    subpaths,
+    by_test, conditions, contexts, coverage, cpu, hotspot, inlining, kpaths, memory, observations, shapes,
+    structural, subpaths,
 };
 
 /// All kinds, in the order in which a file has them.
-pub(crate) const KINDS: [&dyn Section; 12] = [
+pub(crate) const KINDS: [&dyn Section; 13] = [
     &shapes::section::Kind,
     &inlining::section::Kind,
     &kpaths::section::Kind,
@@ -20,6 +20,7 @@ pub(crate) const KINDS: [&dyn Section; 12] = [
     &memory::section::Kind,
     &by_test::section::Kind,
     &coverage::section::Kind,
+    &hotspot::section::Kind,
 ];
 
 #[cfg(test)]

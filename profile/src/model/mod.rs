@@ -17,6 +17,7 @@ mod executed;
 pub mod facts;
 pub(crate) mod fault;
 mod file;
+mod hotspot;
 mod identity;
 pub(crate) mod inlining;
 mod kinds;
@@ -64,6 +65,7 @@ pub use edges::{BranchCounts, EdgeProfile};
 pub use errors::{MergeError, SubtractError};
 pub use executed::{ExecutedMethod, ExecutedPath, UnreadableCount};
 pub use fault::Fault;
+pub use hotspot::{HotSpotBranch, HotSpotMethod};
 pub use identity::{Key, edge_key, path_key};
 pub use inlining::InlinedCode;
 pub use kpaths::{

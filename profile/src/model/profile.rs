@@ -10,6 +10,7 @@ use crate::model::counts::MethodCounts;
 use crate::model::coverage::Covered;
 use crate::model::cpu::CpuSamples;
 use crate::model::facts::Facts;
+use crate::model::hotspot::HotSpotMethod;
 use crate::model::kpaths::KPaths;
 use crate::model::map::ClassMap;
 use crate::model::memory::Memory;
@@ -129,6 +130,8 @@ pub struct Profile {
     pub coverage: Option<Covered>,
     /// What earlier runs found of methods that this one did not measure.
     pub memory: Option<Box<Memory>>,
+    /// Methods without probes whose branches HotSpot counted itself, by class, name and descriptor.
+    pub hotspot: Vec<HotSpotMethod>,
 }
 
 impl Profile {

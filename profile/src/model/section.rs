@@ -1,9 +1,11 @@
 //! What a kind of data in a profile does, apart from path maps and counts. Each kind is a folder, whose
 //! `section.rs` implements [`Section`], and a line in [`KINDS`](crate::model::kinds::KINDS).
 
+use std::cell::Cell;
+use std::io::Write;
+
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use std::io::Write;
 
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{
@@ -160,4 +162,16 @@ impl Records {
         }
         Ok(())
     }
+}
+
+/// The profile in a section. One that has another in a section is refused before that is read: a file cannot make the
+/// reader go deeper and deeper.
+pub(crate) fn nested(bytes: &[u8]) -> Decoded<Profile> {
+    thread_local!(static INSIDE: Cell<bool> = const { Cell::new(false) });
+    if INSIDE.replace(true) {
+        return Err(Fault::Nested.into());
+    }
+    let found = Profile::read(bytes);
+    INSIDE.set(false);
+    Ok(found.map_err(|e| Fault::Inner(Box::new(e)))?)
 }

@@ -13,6 +13,7 @@ use trodden_insight::view::View;
 use trodden_profile::MethodMap;
 
 use super::bar;
+use crate::hotspot;
 use crate::html_method::callees;
 use crate::words::{self, percent};
 
@@ -31,13 +32,11 @@ pub(super) fn cards<'v, 'p: 'v>(
     let Some(times) = view.times.as_ref().filter(|_| !chosen.is_empty()) else {
         return Vec::new();
     };
-    let maps = maps(view, &chosen);
-    let frames: HashMap<usize, Option<&MethodMap>> = chosen
-        .iter()
-        .map(|left| (left.frame, maps.get(&left.frame).copied()))
-        .collect();
+    let frames: HashMap<usize, Option<&MethodMap>> =
+        chosen.iter().map(|left| (left.frame, left.map)).collect();
     // Without a path map and lines the bytecode index is all that is known of a place.
-    let is_bare = |frame: usize| !maps.contains_key(&frame) && !times.samples.lines.has(frame);
+    let is_bare =
+        |frame: usize| frames.get(&frame).is_none_or(|map| map.is_none()) && !times.samples.lines.has(frame);
     let lines = LineTimes::new(times, |frame, bci| {
         let frame = frame as usize;
         let map = *frames.get(&frame)?;
@@ -62,23 +61,6 @@ pub(super) fn cards<'v, 'p: 'v>(
         (left, section(left, is_bare(left.frame), times, &lines, text))
     };
     chosen.into_iter().map(card).collect()
-}
-
-/// By frame: the path map of those that have one.
-fn maps<'v>(view: &'v View, chosen: &[&LeftOut]) -> HashMap<usize, &'v MethodMap> {
-    let names = chosen
-        .iter()
-        .map(|left| ((left.class, left.name, left.descriptor), left.frame));
-    let frames: HashMap<_, usize> = names.collect();
-    let mut maps = HashMap::new();
-    for class in &view.profile.classes {
-        for map in &class.map.methods {
-            if let Some(&frame) = frames.get(&(&*class.map.name, &*map.name, &*map.descriptor)) {
-                maps.insert(frame, map);
-            }
-        }
-    }
-    maps
 }
 
 fn section(
@@ -109,6 +91,7 @@ fn section(
                 }
             }
             p { "Its paths are not known: " (left.reason) "." }
+            @if let Some(branches) = &left.hotspot { (hotspot::html(branches)) }
             @if !of_lines.is_empty() {
                 p.note { "Shares are of the method's time with callees. "
                     @if bytecode { "Which lines these are is not known; numbers with @ are bytecode indices." } }

@@ -196,6 +196,25 @@ pub struct MethodConditions {
 }
 
 impl MethodConditions {
+    /// Texts that may hold any character.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.conditions.iter().flat_map(|condition| {
+            let outcomes = condition.outcomes.iter().filter_map(Outcome::text);
+            condition.text.as_deref().into_iter().chain(outcomes)
+        })
+    }
+
+    /// The same texts, to be changed.
+    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        self.conditions.iter_mut().flat_map(|condition| {
+            let labels = condition.outcomes.iter_mut().filter_map(|outcome| match outcome {
+                Outcome::Case(label) => Some(label),
+                _ => None,
+            });
+            condition.text.iter_mut().chain(labels)
+        })
+    }
+
     /// The decision at the end of a block.
     pub fn of_block(&self, block: u32) -> Option<&Condition> {
         let at = self.conditions.binary_search_by_key(&block, |c| c.block).ok()?;

@@ -1,6 +1,6 @@
 //! Conditions as a kind of data.
 
-use super::{Outcome, check_conditions, codec, merge};
+use super::{MethodConditions, check_conditions, codec, merge};
 use crate::model::codec::{Checked, Tag, WriteError};
 use crate::model::errors::{MergeError, SubtractError};
 use crate::model::places;
@@ -32,24 +32,19 @@ impl Section for Kind {
     }
 
     fn texts<'p>(&self, profile: &'p Profile) -> Vec<&'p str> {
-        let mut all = Vec::new();
-        for condition in profile.conditions.values().flat_map(|of| &of.conditions) {
-            all.extend(condition.text.as_deref());
-            all.extend(condition.outcomes.iter().filter_map(Outcome::text));
-        }
-        all
+        profile
+            .conditions
+            .values()
+            .flat_map(MethodConditions::texts)
+            .collect()
     }
 
     fn texts_mut<'p>(&self, profile: &'p mut Profile) -> Vec<&'p mut String> {
-        let mut all = Vec::new();
-        for condition in profile.conditions.values_mut().flat_map(|of| &mut of.conditions) {
-            all.extend(&mut condition.text);
-            all.extend(condition.outcomes.iter_mut().filter_map(|outcome| match outcome {
-                Outcome::Case(label) => Some(label),
-                _ => None,
-            }));
-        }
-        all
+        profile
+            .conditions
+            .values_mut()
+            .flat_map(MethodConditions::texts_mut)
+            .collect()
     }
 
     fn subtract(&self, now: &Profile, _: &Profile, rest: &mut Profile) -> Result<(), SubtractError> {

@@ -48,6 +48,9 @@ facts! {
     /// `true`: the trace was never finished.
     TRUNCATED: String = "truncated", TEXT, List;
 
+    /// Why HotSpot's own counts were not read.
+    HOTSPOT_UNREAD: String = "hotspot_unread", TEXT, List;
+
     // Windows of a fleet.
     /// What was running.
     SERVICE: String = "service", TEXT, List;

@@ -1,7 +1,6 @@
 //! The sections of a memory: writing and reading. What was found is a whole profile in a section: path maps have sections of their
 //! own, and each version reads them as it reads those of the run.
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use super::{Memory, MemoryRun, Remembered};
@@ -9,7 +8,7 @@ use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
 use crate::model::fault::{Fault, ensure};
 use crate::model::profile::Profile;
-use crate::model::section::{Records, SectionReader};
+use crate::model::section::{Records, SectionReader, nested};
 
 /// Methods whose shares did not move within this run.
 pub(super) const STEADY: Tag = *b"stdy";
@@ -85,7 +84,7 @@ impl SectionReader for Reading {
             FOUND => {
                 let length = d.count("length of what the memory holds")?;
                 let bytes = d.take(length, "what the memory holds")?;
-                let before = self.found.replace(inner(bytes)?);
+                let before = self.found.replace(nested(bytes)?);
                 Ok(ensure(before.is_none(), || Fault::Twice("memories"))?)
             }
             _ => d.records(|d| {
@@ -114,18 +113,6 @@ impl SectionReader for Reading {
         }));
         Ok(())
     }
-}
-
-/// The profile inside. One that has a memory itself is refused before that is read: a file cannot make the reader go
-/// deeper and deeper.
-fn inner(bytes: &[u8]) -> Decoded<Profile> {
-    thread_local!(static INSIDE: Cell<bool> = const { Cell::new(false) });
-    if INSIDE.replace(true) {
-        return Err(Fault::NestedMemory.into());
-    }
-    let found = Profile::read(bytes);
-    INSIDE.set(false);
-    Ok(found.map_err(|e| Fault::Memory(Box::new(e)))?)
 }
 
 fn run(d: &mut Decoder<'_>) -> Decoded<MemoryRun> {

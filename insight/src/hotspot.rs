@@ -1,0 +1,181 @@
+//! Methods without probes, as HotSpot counted their branches: shares of outcomes, and the time that is certain for each.
+//!
+//! The time of an outcome is that of code that is reached by it alone. Code after the branches' ways have met again is
+//! nobody's: counts of branches do not say which way a sample there came.
+
+use std::collections::HashMap;
+
+use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
+use trodden_profile::{BlockExit, CpuTime, HotSpotMethod, MethodMap, Place, share_interval};
+
+use crate::decisions::Decisions;
+use crate::names;
+use crate::source::{SourceText, Sources};
+
+/// Steps for finding the code that single outcomes reach, at most: no method of a program that was tried needs a tenth.
+const MAX_STEPS: usize = 50_000_000;
+
+/// The branches of a method that HotSpot counted.
+#[derive(Debug)]
+pub struct HotSpotView<'p> {
+    /// The method.
+    pub method: &'p HotSpotMethod,
+    /// What the branches decide.
+    pub decisions: Decisions,
+    /// Branches of the source, most certain time first.
+    pub branches: Vec<HotSpotBranchView>,
+}
+
+/// One branch or switch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HotSpotBranchView {
+    /// Number of the block that it ends.
+    pub block: usize,
+    /// Where it is.
+    pub at: Place,
+    /// True for a switch, false for a conditional branch.
+    pub is_switch: bool,
+    /// Executions that HotSpot counted, until it stopped.
+    pub counted: u64,
+    /// Its outcomes, in the order of the bytecode.
+    pub outcomes: Vec<HotSpotOutcome>,
+}
+
+/// One outcome of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HotSpotOutcome {
+    /// `yes`, `again`, `case "GET"`; `taken` where that is all that is known.
+    pub text: String,
+    /// Of the executions that were counted, 0 to 1.
+    pub share: f64,
+    /// The time of code that only this outcome leads to; `None` if there are no samples, or no such code.
+    pub time: Option<OwnTime>,
+}
+
+/// A part of the method's time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OwnTime {
+    /// Samples and time.
+    pub time: CpuTime,
+    /// Of the method's time, 0 to 1.
+    pub share: f64,
+    /// The bounds of that share (95 %).
+    pub interval: (f64, f64),
+}
+
+impl HotSpotBranchView {
+    /// The largest certain time among its outcomes.
+    fn most_time(&self) -> u64 {
+        let times = self.outcomes.iter().filter_map(|outcome| outcome.time);
+        times.map(|own| own.time.ns).max().unwrap_or(0)
+    }
+}
+
+impl<'p> HotSpotView<'p> {
+    /// The branches of a method. `time_at`: its time by bytecode index, that of code without a row of its own that it
+    /// calls with it. `bytecode`: decisions are shown as what the bytecode did.
+    pub fn new(
+        method: &'p HotSpotMethod,
+        time_at: impl Iterator<Item = (u16, CpuTime)>,
+        sources: &Sources,
+        bytecode: bool,
+    ) -> Self {
+        let map = &method.map;
+        let decisions = if bytecode {
+            Decisions::default()
+        } else {
+            let source = sources.find(&method.class, method.source_file.as_deref());
+            Decisions::new(map, &method.conditions, source.as_deref().map(SourceText::file))
+        };
+        let mut of_blocks = vec![CpuTime::default(); map.blocks.len()];
+        for (bci, time) in time_at {
+            if let Some(block) = map.block_at(bci.into()) {
+                let sum = &mut of_blocks[block.index()];
+                *sum = sum.plus(time);
+            }
+        }
+        let whole = of_blocks.iter().copied().fold(CpuTime::default(), CpuTime::plus);
+        let edges = method.branches.iter().flat_map(|branch| {
+            (0..branch.outcomes.len()).map(|index| names::edge(branch.block as usize, index))
+        });
+        let own = time_of_edges(map, &edges.collect::<Vec<_>>(), &of_blocks);
+        let mut branches = Vec::new();
+        for counts in &method.branches {
+            let block = counts.block as usize;
+            if decisions.made(block).is_some() {
+                continue;
+            }
+            let counted = counts.total();
+            let outcome = |(index, &times): (usize, &u64)| {
+                let edge = names::edge(block, index);
+                let time = own.get(&edge).filter(|_| !whole.is_none());
+                HotSpotOutcome {
+                    text: decisions.outcome_or_label(map, edge),
+                    share: times as f64 / counted.max(1) as f64,
+                    time: time.map(|&time| OwnTime {
+                        time,
+                        share: time.ns as f64 / whole.ns.max(1) as f64,
+                        interval: share_interval(time.samples, whole.samples),
+                    }),
+                }
+            };
+            branches.push(HotSpotBranchView {
+                block,
+                at: map.place(map.blocks[block].last),
+                is_switch: map.blocks[block].exit == BlockExit::Switch,
+                counted,
+                outcomes: counts.outcomes.iter().enumerate().map(outcome).collect(),
+            });
+        }
+        branches.sort_by_key(|branch| {
+            (
+                std::cmp::Reverse((branch.most_time(), branch.counted)),
+                branch.block,
+            )
+        });
+        HotSpotView {
+            method,
+            decisions,
+            branches,
+        }
+    }
+}
+
+/// The time of blocks that are reached by an edge alone, for each edge that leads to such blocks.
+fn time_of_edges(map: &MethodMap, edges: &[EdgeRef], times: &[CpuTime]) -> HashMap<EdgeRef, CpuTime> {
+    let mut found = HashMap::new();
+    if edges.len().saturating_mul(map.blocks.len()) > MAX_STEPS {
+        return found;
+    }
+    let all = reached(map, None);
+    for &edge in edges {
+        let target = map.graph.successors(edge.from)[edge.index as usize];
+        let without = reached(map, Some(edge));
+        if without[target.index()] {
+            continue;
+        }
+        let only = (0..times.len()).filter(|&block| all[block] && !without[block]);
+        found.insert(
+            edge,
+            only.map(|block| times[block])
+                .fold(CpuTime::default(), CpuTime::plus),
+        );
+    }
+    found
+}
+
+/// Per block: is it reached from the method's starts without following an edge?
+fn reached(map: &MethodMap, without: Option<EdgeRef>) -> Vec<bool> {
+    let mut reached = vec![false; map.blocks.len()];
+    let mut next: Vec<BlockId> = vec![map.graph.entry()];
+    next.extend(map.graph.extra_starts());
+    while let Some(block) = next.pop() {
+        if std::mem::replace(&mut reached[block.index()], true) {
+            continue;
+        }
+        let successors = map.graph.successors(block).iter().enumerate();
+        let followed = successors.filter(|&(index, _)| Some(names::edge(block.index(), index)) != without);
+        next.extend(followed.map(|(_, &to)| to));
+    }
+    reached
+}
