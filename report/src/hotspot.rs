@@ -19,13 +19,14 @@ const ROWS: usize = 60;
 /// An outcome with its branch.
 type Row<'v> = (&'v HotSpotBranchView, &'v HotSpotOutcome);
 
-/// Outcomes with most time first, then those of branches that ran most. Outcomes that never came to pass have no row.
+/// Outcomes with most time first, then those of branches that ran most. Branches that always went one way have no row: their
+/// time is that of the code in front of them.
 fn rows<'v>(view: &'v HotSpotView) -> Vec<Row<'v>> {
     let branches = view.branches.iter();
     let mut rows: Vec<Row> = branches
         .flat_map(|branch| branch.outcomes.iter().map(move |outcome| (branch, outcome)))
         .collect();
-    rows.retain(|(_, outcome)| outcome.share > 0.0 || outcome.time.is_some_and(|own| own.time.samples > 0));
+    rows.retain(|(_, outcome)| outcome.share > 0.0 && outcome.share < 1.0);
     let time = |outcome: &HotSpotOutcome| outcome.time.map_or(0, |own| own.time.ns);
     rows.sort_by_key(|(branch, outcome)| std::cmp::Reverse((time(outcome), branch.counted)));
     rows

@@ -2,5 +2,6 @@
 
 mod cpu;
 mod faults;
+mod hotspot;
 mod paths;
 mod stacks;

@@ -11,7 +11,7 @@ use trodden_tests::jdk::Jdk;
 use trodden_tests::profile::{SUSPICIOUS, agent_flag};
 use trodden_tests::{Result, artefacts, build, pages, process};
 
-const LIMIT: Duration = Duration::from_secs(300);
+pub const LIMIT: Duration = Duration::from_secs(300);
 /// The profile in a folder of [`profiled`].
 pub const FILE: &str = "out.trodden";
 /// One call in ten is slow; `Work` is not instrumented. `handle`'s own clock readings are in both.
