@@ -20,6 +20,7 @@ pub mod attributes;
 pub mod class;
 pub mod code;
 pub mod frames;
+pub mod loaded;
 pub mod opcodes;
 pub mod pool;
 pub mod reader;

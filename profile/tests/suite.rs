@@ -10,6 +10,7 @@ mod contexts;
 mod covered;
 mod cpu;
 mod golden;
+mod hotspot;
 mod inlined;
 mod known;
 mod kpaths;

@@ -186,7 +186,13 @@ pub(crate) fn participle(basis: CountBasis) -> &'static str {
 /// How the counts came about, as one sentence.
 pub(crate) fn how_counted(run: &RunInfo, basis: CountBasis) -> String {
     if run.has_time_only() {
-        return "Only CPU time was sampled: no code had probes, so nothing is known of paths.".to_owned();
+        let branches = match run.facts.get(facts::HOTSPOT_UNREAD) {
+            None => "branches are as HotSpot counted them itself".to_owned(),
+            Some(why) => format!("HotSpot's own counts of branches were not read: {why}"),
+        };
+        return format!(
+            "Only CPU time was sampled. No code had probes, so nothing is known of paths; {branches}."
+        );
     }
     if run.exact {
         return match not_counted(run) {

@@ -1,8 +1,8 @@
 //! A method's `MethodData`: the counts of branches that HotSpot's interpreter and C1's code make for C2.
 //!
-//! It is a row of records, each a header (kind, flags, bytecode index, traps) and words that depend on the kind
-//! (`methodData.hpp`). Kinds have had the same numbers from JDK 8 to 25; the number of words of a call with types of
-//! receivers is the JVM's own affair, so all that are possible are tried.
+//! It is a row of records, each a header (kind, flags, bytecode index, traps) and words that depend on the
+//! kind (`methodData.hpp`). Kinds have had the same numbers from JDK 8 to 25; the number of words of a call
+//! with types of receivers is the JVM's own affair, so all that are possible are tried.
 
 use std::ops::RangeInclusive;
 
@@ -35,8 +35,8 @@ pub const RECEIVER_WORDS: RangeInclusive<usize> = 5..=9;
 /// Bytes of a word, and of a header.
 const WORD: usize = 8;
 
-/// The counts of branches in data, by ascending bytecode index below `code_length`. `None` if they make no sense with
-/// this number of words for receivers.
+/// The counts of branches in data, by ascending bytecode index below `code_length`. `None` if they make no
+/// sense with this number of words for receivers.
 pub fn branches(data: &[u8], code_length: u32, receiver: usize) -> Option<Vec<(u32, Counted)>> {
     let mut found = Vec::new();
     let mut rest = data;

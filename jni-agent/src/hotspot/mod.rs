@@ -1,10 +1,10 @@
 //! Branch counts that HotSpot has made itself, of methods that took time and have no probes.
 //!
-//! HotSpot counts outcomes of branches in the interpreter and in C1's code, of all methods, until C2 has compiled them. They
-//! are read where nothing else is known: methods over HotSpot's limit for compilation, runs without probes. A class file
-//! is made again of what the JVM has of a class, so that maps and conditions come about as everywhere else.
+//! HotSpot counts outcomes of branches in the interpreter and in C1's code, of all methods, until C2 has
+//! compiled them. They are read where nothing else is known: methods over HotSpot's limit for compilation,
+//! runs without probes. A class file is made again of what the JVM has of a class, so that maps and
+//! conditions come about as everywhere else.
 
-mod class_file;
 mod layout;
 mod method_data;
 
@@ -12,6 +12,7 @@ use jvmti_bindings::sys::jni::jmethodID;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trodden_classfile::class::Class;
 use trodden_classfile::code::{Code, Marks};
+use trodden_classfile::loaded::{LoadedClass, LoadedMethod};
 use trodden_instrumenter::{EventProbes, Filter, InstrumentOptions, Instrumenter, Preparation, Probes};
 use trodden_profile::{
     BlockExit, ClassMap, CpuFrameKind, EdgeLabel, HotSpotBranch, HotSpotMethod, MethodMap, Profile,
@@ -20,7 +21,6 @@ use trodden_source::{NoClasses, recover};
 
 use crate::host::Host;
 use crate::jvm::{ClassRef, Jni, JvmError, catch};
-use class_file::{LoadedClass, LoadedMethod};
 use layout::Layout;
 use method_data::{Counted, branches, receiver_words};
 
@@ -265,8 +265,8 @@ fn map(bytes: &[u8]) -> Option<std::sync::Arc<ClassMap>> {
     }
 }
 
-/// Counts by the blocks that end with the branches. `None` if there is a count where there is no branch: then these are no
-/// counts of this code.
+/// Counts by the blocks that end with the branches. `None` if there is a count where there is no branch:
+/// then these are no counts of this code.
 fn of_blocks(map: &MethodMap, code: &Code, counted: &[(u32, Counted)]) -> Option<Vec<HotSpotBranch>> {
     let mut found = Vec::new();
     for (bci, counts) in counted {
@@ -318,4 +318,88 @@ fn of_blocks(map: &MethodMap, code: &Code, counted: &[(u32, Counted)]) -> Option
         }
     }
     Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use trodden_classfile::class::Attribute;
+    use trodden_classfile::decode;
+    use trodden_classfile::reader::Reader;
+
+    use super::*;
+
+    /// Rows of numbers of two bytes of an attribute of a method's code.
+    fn rows<const N: usize>(attribute: Option<Attribute>) -> Vec<[u16; N]> {
+        let Some(attribute) = attribute else {
+            return Vec::new();
+        };
+        let mut reader: Reader = attribute.reader();
+        let count = reader.u2().unwrap();
+        (0..count)
+            .map(|_| std::array::from_fn(|_| reader.u2().unwrap()))
+            .collect()
+    }
+
+    /// What a JVM has of a class.
+    fn loaded(bytes: &[u8]) -> LoadedClass {
+        let class = Class::read(bytes).unwrap();
+        let mut methods = Vec::new();
+        for method in &class.methods {
+            let Some(attribute) = &method.code else { continue };
+            let code = Code::read(attribute, &class.pool, &mut Marks::default()).unwrap();
+            let of = |name: &[u8]| code.attributes(&class.pool).find(|a| a.name == name);
+            let mut reader = attribute.reader();
+            let (_, max_locals, length) = (reader.u2().unwrap(), reader.u2().unwrap(), reader.u4().unwrap());
+            methods.push(LoadedMethod {
+                name: decode(method.name).into_owned(),
+                descriptor: decode(method.descriptor).into_owned(),
+                access: method.access,
+                max_locals,
+                code: reader.bytes(length as usize).unwrap().to_vec(),
+                lines: rows(of(b"LineNumberTable"))
+                    .into_iter()
+                    .map(|[bci, line]| (bci, line))
+                    .collect(),
+                handlers: {
+                    let count = reader.u2().unwrap();
+                    (0..count)
+                        .map(|_| std::array::from_fn(|_| reader.u2().unwrap()))
+                        .collect()
+                },
+                locals: rows(of(b"LocalVariableTable")),
+            });
+        }
+        LoadedClass {
+            name: decode(class.name).into_owned(),
+            access: class.access(),
+            source_file: class.source_file.map(|name| decode(name).into_owned()),
+            pool_count: class.pool.len() as u16,
+            pool: class.pool.bytes().to_vec(),
+            methods,
+        }
+    }
+
+    /// Maps and conditions are those of the class file that the JVM was given.
+    #[test]
+    fn what_is_read_of_it_is_that_of_the_original() {
+        let bytes = include_bytes!("../../../instrumenter/tests/fixtures/Shapes.class");
+        let again = loaded(bytes).bytes().unwrap();
+        let (original, again_map) = (super::map(bytes).unwrap(), super::map(&again).unwrap());
+        assert!(original.methods.len() > 5);
+        assert_eq!(original.methods, again_map.methods);
+        assert_eq!(original.source_file, again_map.source_file);
+        let conditions =
+            |bytes, map| trodden_source::recover(bytes, map, &trodden_source::NoClasses, |_| true).unwrap();
+        assert_eq!(conditions(bytes, &original), conditions(&again, &again_map));
+    }
+
+    #[test]
+    fn a_class_without_room_for_constants_is_refused() {
+        let full = LoadedClass {
+            name: "a/B".to_owned(),
+            pool_count: u16::MAX - 3,
+            ..LoadedClass::default()
+        };
+        assert_eq!(full.bytes(), None);
+    }
 }

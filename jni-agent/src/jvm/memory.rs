@@ -1,6 +1,7 @@
 //! Memory of this process at addresses that may not be mapped.
 
-/// Copies bytes from an address. False if one of them cannot be read: the system copies, so that nothing ends by it.
+/// Copies bytes from an address. False if one of them cannot be read: the system copies, so that nothing
+/// ends by it.
 pub fn copy_checked(from: usize, into: &mut [u8]) -> bool {
     if into.is_empty() {
         return true;

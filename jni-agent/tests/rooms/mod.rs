@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Each room (a folder or a file of `src/`) with the rooms that it uses. It may name only rooms that stand
 /// before it, so there is no circle; and only `entry` may use `session`, so no other room takes the whole
 /// agent.
-const ROOMS: [(&str, &[&str]); 15] = [
+const ROOMS: [(&str, &[&str]); 16] = [
     ("log", &[]),
     ("locks", &[]),
     ("jvm", &["log"]),
@@ -19,6 +19,7 @@ const ROOMS: [(&str, &[&str]); 15] = [
     ("settings", &["log", "threads"]),
     ("classes", &["log", "locks", "jvm", "threads", "settings"]),
     ("host", &["locks", "jvm", "threads", "settings", "classes"]),
+    ("hotspot", &["jvm", "host"]),
     ("sampling", &["log", "locks", "jvm", "threads", "classes", "host"]),
     (
         "cpu",
@@ -66,6 +67,7 @@ const ROOMS: [(&str, &[&str]); 15] = [
             "settings",
             "classes",
             "host",
+            "hotspot",
             "sampling",
             "cpu",
             "stream",

@@ -13,8 +13,8 @@ use trodden_numbering::{BlockId, EdgeWeights, FlowGraph, NumberingOptions, PathD
 use trodden_profile::options::ContextWeight;
 use trodden_profile::{
     BlockExit, BlockInfo, BlockShape, BurstGroups, ByGroup, Callee, ClassMap, ClassProfile, ContextNode,
-    ContextRow, ContextTree, Contexts, EdgeLabel, InlinedCode, KPaths, LineEntry, MethodCounts, MethodMap,
-    MethodShape, Observation, PathForest, Profile, RunInfo, Skipped,
+    ContextRow, ContextTree, Contexts, EdgeLabel, HotSpotBranch, HotSpotMethod, InlinedCode, KPaths,
+    LineEntry, MethodCounts, MethodMap, MethodShape, Observation, PathForest, Profile, RunInfo, Skipped,
 };
 
 /// A method over a graph: bytecode indices 10 apart, exits and labels as the number of successors demands.
@@ -488,9 +488,11 @@ pub fn any_profile() -> impl Strategy<Value = Profile> {
                 contexts,
                 observations,
                 cpu,
+                any_hotspot(),
             )
-                .prop_map(|((run, classes, skipped), kpaths, contexts, observations, cpu)| {
-                    Profile {
+                .prop_map(
+                    |((run, classes, skipped), kpaths, contexts, observations, cpu, hotspot)| Profile {
+                        hotspot,
                         run,
                         classes,
                         skipped,
@@ -499,9 +501,48 @@ pub fn any_profile() -> impl Strategy<Value = Profile> {
                         contexts,
                         cpu,
                         ..Profile::default()
-                    }
-                })
+                    },
+                )
         })
+}
+
+/// Methods of two classes, some of whose branches HotSpot counted.
+pub fn any_hotspot() -> impl Strategy<Value = Vec<HotSpotMethod>> {
+    let method = |class: &'static str, name: &'static str| {
+        any_method(name).prop_flat_map(move |map| {
+            let conditions = conditions::any_conditions(&map);
+            (Just(map), conditions, vec(proptest::option::of(0..1000u64), 64)).prop_map(
+                move |(map, conditions, counts)| {
+                    let is_branch = |block: &usize| {
+                        matches!(map.blocks[*block].exit, BlockExit::Branch | BlockExit::Switch)
+                    };
+                    let blocks = (0..map.blocks.len()).filter(is_branch);
+                    let branches = blocks.zip(counts).filter_map(|(block, count)| {
+                        let edges = map.graph.successors(BlockId::new(block)).len() as u64;
+                        Some(HotSpotBranch {
+                            block: block as u32,
+                            outcomes: (0..edges)
+                                .map(|edge| count.map(|n| n * edge))
+                                .collect::<Option<_>>()?,
+                        })
+                    });
+                    HotSpotMethod {
+                        class: class.to_owned(),
+                        source_file: (class == "a/B").then(|| "B.java".to_owned()),
+                        branches: branches.collect(),
+                        conditions,
+                        map,
+                    }
+                },
+            )
+        })
+    };
+    let all = (method("a/B", "m"), method("a/B", "n"), method("c/D", "m"));
+    (all, any::<[bool; 3]>()).prop_map(|((a, b, c), there)| {
+        let all = [a, b, c].into_iter().zip(there);
+        all.filter_map(|(method, is_there)| is_there.then_some(method))
+            .collect()
+    })
 }
 
 /// Some of the methods counted partly.

@@ -1,12 +1,14 @@
-//! A class file of what a JVM still has of a loaded class: its constants, and the code of some of its methods.
+//! A class file of what a JVM still has of a loaded class: its constants, and the code of some of its
+//! methods.
 //!
-//! It is made to be read by the instrumenter and by the reader of conditions, and never loaded. What they need no more
-//! is left out: fields, interfaces, stack map frames (so its version is one that needs none).
+//! It is made to be read by the instrumenter and by the reader of conditions, and never loaded. What they
+//! need no more is left out: fields, interfaces, stack map frames (so its version is one that needs none).
+
+use crate::pool::tag;
+use crate::reader::{put_u2, put_u4};
 
 /// The last version of class files without stack map frames.
 const MAJOR: u16 = 49;
-const UTF8: u8 = 1;
-const CLASS: u8 = 7;
 
 /// A class, as the JVM has it.
 #[derive(Debug, Default)]
@@ -61,29 +63,29 @@ impl Pool<'_> {
     }
 
     fn utf8(&mut self, text: &str) -> Option<u16> {
-        self.more.push(UTF8);
-        self.more.extend(u16::try_from(text.len()).ok()?.to_be_bytes());
+        self.more.push(tag::UTF8);
+        put_u2(&mut self.more, u16::try_from(text.len()).ok()?);
         self.more.extend(text.as_bytes());
         self.entry()
     }
 
     fn class(&mut self, name: &str) -> Option<u16> {
         let name = self.utf8(name)?;
-        self.more.push(CLASS);
-        self.more.extend(name.to_be_bytes());
+        self.more.push(tag::CLASS);
+        put_u2(&mut self.more, name);
         self.entry()
     }
 }
 
 /// Appends numbers of two bytes.
 fn put(out: &mut Vec<u8>, numbers: &[u16]) {
-    out.extend(numbers.iter().flat_map(|number| number.to_be_bytes()));
+    numbers.iter().for_each(|&number| put_u2(out, number));
 }
 
 /// Appends an attribute.
 fn attribute(out: &mut Vec<u8>, name: u16, contents: &[u8]) -> Option<()> {
     put(out, &[name]);
-    out.extend(u32::try_from(contents.len()).ok()?.to_be_bytes());
+    put_u4(out, u32::try_from(contents.len()).ok()?);
     out.extend(contents);
     Some(())
 }
@@ -125,7 +127,8 @@ impl LoadedClass {
             let file = pool.utf8(file)?;
             attribute(&mut attributes, name, &file.to_be_bytes())?;
         }
-        let mut out = 0xcafe_babe_u32.to_be_bytes().to_vec();
+        let mut out = Vec::new();
+        put_u4(&mut out, 0xcafe_babe);
         put(&mut out, &[0, MAJOR, pool.count]);
         out.extend(&pool.class.pool);
         out.extend(&pool.more);
@@ -153,7 +156,7 @@ impl LoadedMethod {
         let mut out = Vec::new();
         // The JVM does not say how deep the operand stack gets.
         put(&mut out, &[u16::MAX, self.max_locals]);
-        out.extend(u32::try_from(self.code.len()).ok()?.to_be_bytes());
+        put_u4(&mut out, u32::try_from(self.code.len()).ok()?);
         out.extend(&self.code);
         out.extend(table(self.handlers.iter().copied())?);
         put(&mut out, &[2]);
@@ -164,93 +167,5 @@ impl LoadedMethod {
         )?;
         attribute(&mut out, locals, &table(self.locals.iter().copied())?)?;
         Some(out)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use trodden_classfile::class::{Attribute, Class};
-    use trodden_classfile::code::{Code, Marks};
-    use trodden_classfile::decode;
-    use trodden_classfile::reader::Reader;
-
-    use super::*;
-
-    /// Rows of numbers of two bytes of an attribute of a method's code.
-    fn rows<const N: usize>(attribute: Option<Attribute>) -> Vec<[u16; N]> {
-        let Some(attribute) = attribute else {
-            return Vec::new();
-        };
-        let mut reader: Reader = attribute.reader();
-        let count = reader.u2().unwrap();
-        (0..count)
-            .map(|_| std::array::from_fn(|_| reader.u2().unwrap()))
-            .collect()
-    }
-
-    /// What a JVM has of a class.
-    fn loaded(bytes: &[u8]) -> LoadedClass {
-        let class = Class::read(bytes).unwrap();
-        let mut methods = Vec::new();
-        for method in &class.methods {
-            let Some(attribute) = &method.code else { continue };
-            let code = Code::read(attribute, &class.pool, &mut Marks::default()).unwrap();
-            let of = |name: &[u8]| code.attributes(&class.pool).find(|a| a.name == name);
-            let mut reader = attribute.reader();
-            let (_, max_locals, length) = (reader.u2().unwrap(), reader.u2().unwrap(), reader.u4().unwrap());
-            methods.push(LoadedMethod {
-                name: decode(method.name).into_owned(),
-                descriptor: decode(method.descriptor).into_owned(),
-                access: method.access,
-                max_locals,
-                code: reader.bytes(length as usize).unwrap().to_vec(),
-                lines: rows(of(b"LineNumberTable"))
-                    .into_iter()
-                    .map(|[bci, line]| (bci, line))
-                    .collect(),
-                handlers: {
-                    let count = reader.u2().unwrap();
-                    (0..count)
-                        .map(|_| std::array::from_fn(|_| reader.u2().unwrap()))
-                        .collect()
-                },
-                locals: rows(of(b"LocalVariableTable")),
-            });
-        }
-        LoadedClass {
-            name: decode(class.name).into_owned(),
-            access: class.access(),
-            source_file: class.source_file.map(|name| decode(name).into_owned()),
-            pool_count: class.pool.len() as u16,
-            pool: class.pool.bytes().to_vec(),
-            methods,
-        }
-    }
-
-    /// Maps and conditions are those of the class file that the JVM was given.
-    #[test]
-    fn what_is_read_of_it_is_that_of_the_original() {
-        let bytes = include_bytes!("../../../instrumenter/tests/fixtures/Shapes.class");
-        let again = loaded(bytes).bytes().unwrap();
-        let (original, again_map) = (
-            super::super::map(bytes).unwrap(),
-            super::super::map(&again).unwrap(),
-        );
-        assert!(original.methods.len() > 5);
-        assert_eq!(original.methods, again_map.methods);
-        assert_eq!(original.source_file, again_map.source_file);
-        let conditions =
-            |bytes, map| trodden_source::recover(bytes, map, &trodden_source::NoClasses, |_| true).unwrap();
-        assert_eq!(conditions(bytes, &original), conditions(&again, &again_map));
-    }
-
-    #[test]
-    fn a_class_without_room_for_constants_is_refused() {
-        let full = LoadedClass {
-            name: "a/B".to_owned(),
-            pool_count: u16::MAX - 3,
-            ..LoadedClass::default()
-        };
-        assert_eq!(full.bytes(), None);
     }
 }
