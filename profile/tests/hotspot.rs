@@ -36,7 +36,7 @@ fn counts_of_the_same_code_are_added_up() {
 }
 
 #[test]
-fn of_other_code_the_one_with_most_counts_is_kept() {
+fn of_other_code_the_longer_one_is_kept() {
     let one = with(vec![method("a/B", &[(0, [1, 2])])]);
     let mut changed = method("a/B", &[(0, [100, 0])]);
     changed.map.code_length += 1;

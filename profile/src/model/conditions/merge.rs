@@ -19,10 +19,7 @@ pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Conditio
                 continue;
             }
             let place = (in_merged as u32, at as u32);
-            let weight =
-                |of: &super::MethodConditions| of.conditions.iter().filter(|c| c.text.is_some()).count();
-            let better = |old: &super::MethodConditions| (weight(of), of) > (weight(old), old);
-            if merged.get(&place).is_none_or(better) {
+            if merged.get(&place).is_none_or(|old| of.knows_more_than(old)) {
                 merged.insert(place, of.clone());
             }
         }

@@ -196,6 +196,13 @@ pub struct MethodConditions {
 }
 
 impl MethodConditions {
+    /// True if more conditions are known than in another reading of the same code; of two that know as many, for one of
+    /// them.
+    pub(crate) fn knows_more_than(&self, other: &MethodConditions) -> bool {
+        let known = |of: &MethodConditions| of.conditions.iter().filter(|c| c.text.is_some()).count();
+        (known(self), self) > (known(other), other)
+    }
+
     /// Texts that may hold any character.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         self.conditions.iter().flat_map(|condition| {

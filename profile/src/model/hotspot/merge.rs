@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::{HotSpotBranch, HotSpotMethod};
 use crate::model::profile::Profile;
 
-/// Counts of the same code are added up. Of methods whose code differs those of the run with most counts are kept.
+/// Counts of the same code are added up. Of methods whose code differs the one with more code is kept, in whichever order
+/// profiles are merged.
 pub(super) fn merge(profiles: &[&Profile]) -> Vec<HotSpotMethod> {
     let mut merged: BTreeMap<(&str, &str, &str), HotSpotMethod> = BTreeMap::new();
     for method in profiles.iter().flat_map(|profile| &profile.hotspot) {
@@ -13,22 +14,24 @@ pub(super) fn merge(profiles: &[&Profile]) -> Vec<HotSpotMethod> {
             merged.insert(method.names(), method.clone());
             continue;
         };
-        if sum.map == method.map {
+        if sum.map == method.map && sum.source_file == method.source_file {
             sum.branches = added(&sum.branches, &method.branches);
-        } else if key(method) > key(sum) {
+            if method.conditions.knows_more_than(&sum.conditions) {
+                sum.conditions = method.conditions.clone();
+            }
+        } else if code(method) > code(sum) {
             *sum = method.clone();
         }
     }
     merged.into_values().collect()
 }
 
-/// An order that depends on the method alone, so that the order of inputs is of no consequence.
-fn key(method: &HotSpotMethod) -> (u64, u32, String) {
-    let total = method
-        .branches
-        .iter()
-        .fold(0, |sum: u64, branch| sum.saturating_add(branch.total()));
-    (total, method.map.code_length, format!("{:?}", method.map.blocks))
+/// An order by the code alone.
+fn code(method: &HotSpotMethod) -> (u32, String) {
+    (
+        method.map.code_length,
+        format!("{:?} {:?}", method.source_file, method.map),
+    )
 }
 
 fn added(one: &[HotSpotBranch], other: &[HotSpotBranch]) -> Vec<HotSpotBranch> {
