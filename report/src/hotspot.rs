@@ -32,6 +32,11 @@ fn rows<'v>(view: &'v HotSpotView) -> Vec<Row<'v>> {
     rows
 }
 
+/// True if some branch went more than one way.
+pub(crate) fn has_rows(view: &HotSpotView) -> bool {
+    !rows(view).is_empty()
+}
+
 /// `3485 x != null → yes`.
 fn text(view: &HotSpotView, (branch, outcome): Row) -> String {
     let asked = view.decisions.asked(&view.method.map, branch.block);
@@ -39,6 +44,18 @@ fn text(view: &HotSpotView, (branch, outcome): Row) -> String {
     // Of a branch of which nothing else is known the line is what is asked.
     let line = if asked.starts_with("line ") { "" } else { &line };
     format!("{line}{asked} → {}", outcome.text)
+}
+
+/// Text of the outcome with most time, if that is known of one.
+pub(crate) fn hottest(view: &HotSpotView) -> Option<String> {
+    let row = rows(view).into_iter().next()?;
+    let own = row.1.time.filter(|own| own.time.samples > 0)?;
+    Some(format!(
+        "line {}, {} of the cases, leads alone to code with {} of its own time",
+        text(view, row),
+        percent(row.1.share),
+        percent(own.share),
+    ))
 }
 
 /// `12.3 % 11–14 %`, or nothing where no code is the outcome's alone.

@@ -216,7 +216,7 @@ fn run(view: &View) -> Markup {
             @if !run.command.is_empty() { div.wide { dt { "Command" } dd { (command(&run.command)) } } }
             @if !run.jvm.is_empty() { div { dt { "JVM" } dd { (run.jvm) } } }
             div { dt { "Profiled" } dd { (format!("{:.1} s", run.seconds)) } }
-            @if view.counts_paths() {
+            @if view.counts_paths() && !run.has_time_only() {
             div { dt { "Paths " (words::participle(view.basis)) } dd { (thousands(view.totals.paths)) } }
             div { dt { "Branch decisions on them" } dd { (thousands(view.totals.flow)) } }
             div { dt { "Methods that ran" } dd { (thousands(view.totals.methods)) } }

@@ -290,7 +290,11 @@ fn left_out_lines(page: &Page, left: &LeftOut, places: usize, width: usize) -> V
     for line in wrap(&about, width - 10) {
         lines.push(page.styled(SOFT, &format!("{:>10}{line}", "")));
     }
-    if let Some(branches) = &left.hotspot {
+    if let Some(branches) = left
+        .hotspot
+        .as_ref()
+        .filter(|branches| hotspot::has_rows(branches))
+    {
         for line in wrap(hotspot::ABOUT, width - 10) {
             lines.push(page.styled(SOFT, &format!("{:>10}{line}", "")));
         }

@@ -224,7 +224,11 @@ impl Page {
                 percent(left.share(left.total))
             ),
         );
-        if let Some(branches) = &left.hotspot {
+        if let Some(branches) = left
+            .hotspot
+            .as_ref()
+            .filter(|branches| hotspot::has_rows(branches))
+        {
             self.wrapped(3, hotspot::ABOUT);
             for (time, share, text) in hotspot::lines(branches, shown) {
                 self.line(&format!("   {time:<15} {share:>7} of times  {text}"));

@@ -9,6 +9,7 @@ use trodden_numbering::{BlockId, EdgeRef};
 use trodden_profile::EndKind;
 
 use super::{Finding, FindingKind};
+use crate::hotspot;
 use crate::words::{self, percent, range, thousands};
 
 /// Causes of the time, most first. None without samples.
@@ -182,19 +183,18 @@ impl Said<'_, '_> {
         let name = format!("{}.{}", simple(&frame.class), frame.name);
         let text = format!("{name} takes {} of the whole time", self.share());
         let Some(method) = method else {
-            let reason = self
-                .view
-                .left_out
-                .iter()
-                .find(|left| left.frame == self.cause.candidate.frame);
+            let mut left = self.view.left_out.iter();
+            let left = left.find(|left| left.frame == self.cause.candidate.frame);
+            let hottest = left.and_then(|left| hotspot::hottest(left.hotspot.as_ref()?));
             return Finding {
                 not_measured: Some((frame.class.clone(), format!("{}{}", frame.name, frame.descriptor))),
                 ..self.said(
                     FindingKind::HotMethod,
                     text,
-                    match reason {
-                        Some(left) => format!("its paths are not known: {}", left.reason),
-                        None => "its paths are not known".to_owned(),
+                    match (left, hottest) {
+                        (_, Some(outcome)) => outcome,
+                        (Some(left), None) => format!("its paths are not known: {}", left.reason),
+                        (None, None) => "its paths are not known".to_owned(),
                     },
                 )
             };

@@ -166,7 +166,9 @@ pub(crate) fn section(view: &View, anchors: &Anchors, full: usize, extent: &Exte
     html! {
         section #methods {
             h2 { "Hot methods" }
-            @if view.methods.is_empty() {
+            @if view.run.has_time_only() {
+                p { (words::how_counted(view.run, view.basis)) }
+            } @else if view.methods.is_empty() {
                 p.empty { "No path was counted. Did the program run code that the include and exclude patterns allow, and long enough to be sampled?" }
             } @else {
                 (super::search("search", "class, method or package; press /"))
