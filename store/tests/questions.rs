@@ -269,8 +269,8 @@ fn is_window(profile: &Profile, number: u64) -> bool {
 async fn windows_that_did_not_come_in() {
     let fleet = fleet::Fleet::default();
     for (lost, reason) in [
-        (1, "shop: not known, as 1 window did not come in"),
-        (2, "shop: not known, as 1 window did not come in"),
+        (1, "shop: not known, as 1 window of 1 recording did not come in"),
+        (2, "shop: not known, as 1 window of 1 recording did not come in"),
         (
             3,
             "shop: not known, as the last window of 1 recording is not there",
@@ -300,13 +300,20 @@ async fn windows_that_did_not_come_in() {
         }
     }
     // Before the day that is asked about it does no harm.
-    let kept = stored_but(&fleet, |profile| !is_window(profile, 1)).await;
     let last = day(fleet.change_ms() + 2 * fleet::DAY_MS);
-    let asked = ask(&kept, "never-taken", &given(&[("since", &last)])).await;
+    let certain_without = async |lost: u64| {
+        let kept = stored_but(&fleet, |profile| !is_window(profile, lost)).await;
+        let asked = ask(&kept, "never-taken", &given(&[("since", &last)])).await;
+        let text = asked.answer.text(20);
+        (asked.all("certain", &Value::Flag(true)), text)
+    };
+    let (certain, text) = certain_without(1).await;
+    assert!(certain, "{text}");
+    // The only window of the day: all that is there of the recording is older.
+    let (certain, text) = certain_without(3).await;
     assert!(
-        asked.all("certain", &Value::Flag(true)),
-        "{:?}",
-        asked.answer.rows
+        !certain && text.contains("the last window of 1 recording"),
+        "{text}"
     );
 }
 
@@ -434,6 +441,44 @@ async fn builds_are_not_ordered_by_a_single_clock() {
     assert!(asked.all("build", &Value::Text("two".to_owned())));
     let asked = ask(&kept, "coverage", &[]).await;
     assert!(asked.all("build", &Value::Text("two".to_owned())));
+    let page = page_of(&kept).await;
+    let builds = page.split("id=\"builds\"").nth(1).unwrap();
+    let at = |build: &str| builds.find(&format!("<td data-value=\"{build}\">")).unwrap();
+    assert!(at("two") < at("one"), "{builds}");
+}
+
+/// Nor is an older build the newest because it has one more host, which has a wrong clock.
+#[tokio::test(flavor = "multi_thread")]
+async fn windows_that_are_set_apart_do_not_order_builds() {
+    let kept = support::empty().await;
+    let of = fixture("counters");
+    let windows = [
+        ("one", 1, DAY - 240 * HOUR),
+        ("one", 2, 1_000),
+        ("two", 3, DAY - 192 * HOUR),
+    ];
+    let files = windows.map(|(build, jvm, started_ms)| {
+        let window = Window {
+            build,
+            ..Window::new(jvm, 1, started_ms)
+        };
+        window.save(&of, kept.folder.path())
+    });
+    assert_eq!(add(&kept, &files).await.misdated.len(), 1);
+    let asked = ask(&kept, "coverage", &given(&[("since", "400d")])).await;
+    assert!(!asked.answer.rows.is_empty());
+    assert!(asked.all("build", &Value::Text("two".to_owned())));
+}
+
+async fn page_of(kept: &Kept) -> String {
+    let options = trodden_store::page::PageOptions {
+        store: "store".to_owned(),
+        given: Default::default(),
+        top: 20,
+    };
+    trodden_store::page::page(&support::engine(kept).await, &options)
+        .await
+        .unwrap()
 }
 
 /// Methods whose calls alone are counted have no paths.
@@ -495,14 +540,7 @@ async fn names_cannot_steer_a_terminal_or_break_a_table() {
             .count();
         assert_eq!(lines, 2 + answer.rows.len(), "{name}");
     }
-    let options = trodden_store::page::PageOptions {
-        store: "store".to_owned(),
-        given: Default::default(),
-        top: 20,
-    };
-    let page = trodden_store::page::page(&support::engine(&kept).await, &options)
-        .await
-        .unwrap();
+    let page = page_of(&kept).await;
     assert!(!page.contains('\u{1b}') && !page.contains('\u{9b}'));
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::arguments::time;
-use super::output::{complain, print, several, size};
+use super::output::{complain, print, size};
 use crate::compact::{CompactOptions, TARGET};
 use crate::drop::DropOptions;
 use crate::error::StoreError;
@@ -14,6 +14,7 @@ use crate::log::{Day, Granularity};
 use crate::place::Place;
 use crate::store::Store;
 use crate::vacuum::VacuumOptions;
+use crate::words::several;
 
 /// Takes old days, a service or a build out of a store.
 ///

@@ -54,14 +54,14 @@ pub(crate) struct Answers {
 const BUILDS: &str = "\
 -- param since DATE default newest-30d: first day that counts
 -- param service TEXT default '': of this service only
--- days windows from since
-SELECT w.service, w.build, min(w.day) AS first_day, max(w.day) AS last_day, min(w.started) AS first_started,
+-- views builds
+SELECT w.service, w.build, min(w.day) AS first_day, max(w.day) AS last_day,
   count(DISTINCT w.host) AS hosts, count(DISTINCT w.jvm) AS jvms, sum(w.merged) AS windows, sum(w.path_ends) AS path_ends,
   sum(w.lost) AS lost, bool_and(w.exact) AS exact, bool_and(w.complete) AS complete
-FROM params p CROSS JOIN windows w
+FROM params p CROSS JOIN windows w JOIN builds b ON w.service = b.service AND w.build = b.build
 WHERE w.day >= p.since AND (p.service = '' OR w.service = p.service)
-GROUP BY w.service, w.build
-ORDER BY w.service, first_started DESC, w.build DESC";
+GROUP BY w.service, w.build, b.first_started
+ORDER BY w.service, b.first_started DESC, w.build DESC";
 
 /// Path ends and hosts of each build by day.
 const DAYS: &str = "\

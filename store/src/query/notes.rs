@@ -11,26 +11,30 @@ use super::head::Query;
 use super::params::Params;
 use crate::log::Day;
 use crate::tables::Table;
+use crate::words::several;
 
 impl Answer {
     /// Sentences for people, without an end.
     pub fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = self.nothing_there.iter().cloned().collect();
         let number = |row: &[Value], name: &str| self.get(row, name).number().unwrap_or(0).unsigned_abs();
-        let of_services: BTreeSet<(String, u64, u64)> = self
+        let of_services: BTreeSet<(String, [u64; 3])> = self
             .rows
             .iter()
             .filter(|_| self.column("certain").is_some())
             .map(|row| {
                 let service = self.get(row, "service").plain();
-                (service, number(row, "missing"), number(row, "unended"))
+                (
+                    service,
+                    ["missing", "lacking", "unended"].map(|name| number(row, name)),
+                )
             })
             .collect();
-        for (service, missing, unended) in of_services {
+        for (service, [missing, lacking, unended]) in of_services {
             let reasons: Vec<String> = [
-                (missing > 0).then(|| match missing {
-                    1 => "1 window did not come in".to_owned(),
-                    more => format!("{} windows did not come in", thousands(more)),
+                (missing > 0).then(|| {
+                    let (windows, recordings) = (several(missing, "window"), several(lacking, "recording"));
+                    format!("{windows} of {recordings} did not come in")
                 }),
                 (unended > 0).then(|| match unended {
                     1 => "the last window of 1 recording is not there".to_owned(),

@@ -149,7 +149,7 @@ impl Answer {
                 })),
                 "certain" => columns.push(column("", false, &|row| self.certainty(row).to_owned())),
                 // Above the table, for all rows of a service.
-                "missing" | "unended" if has("certain") => {}
+                "missing" | "lacking" | "unended" if has("certain") => {}
                 name if name.ends_with("_ns") => {
                     let title = name.trim_end_matches("_ns");
                     columns.push(column(title, true, &|row| match self.get(row, name).number() {
