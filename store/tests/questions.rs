@@ -579,6 +579,49 @@ async fn builds_without_windows_in_the_range_are_not_compared() {
     assert!(asked.all("build", &Value::Text("one".to_owned())));
 }
 
+/// The newest build has run for a minute, or counted nothing so far: it is too early to call methods gone.
+#[tokio::test(flavor = "multi_thread")]
+async fn methods_are_gone_only_where_they_were_to_be_expected() {
+    let of = fixture("counters");
+    // Paths of the first method that counted any, in the newest build; all others did not run there.
+    for (of_first, gone) in [(0, false), (1, false), (1_000_000, true)] {
+        let kept = support::empty().await;
+        let old = Window {
+            times: 1_000,
+            ..Window::new(1, 1, DAY)
+        };
+        let mut new = Window {
+            build: "two",
+            ..Window::new(2, 1, DAY + HOUR)
+        }
+        .profile(&of);
+        let mut left = (of_first > 0).then_some(of_first);
+        for counts in new.classes.iter_mut().flat_map(|class| &mut class.counts) {
+            let first = counts.paths.first_key_value().map(|(path, _)| *path);
+            *counts = Default::default();
+            counts
+                .paths
+                .extend(first.and_then(|path| Some((path, left.take()?))));
+        }
+        let files = [
+            old.save(&of, kept.folder.path()),
+            save(&kept, "two.trodden", &new),
+        ];
+        add(&kept, &files).await;
+        let asked = ask(&kept, "changed", &[]).await;
+        let kinds = texts(&asked, &["kind"]);
+        assert_eq!(kinds.contains("gone method"), gone, "{of_first}: {kinds:?}");
+        if of_first == 0 {
+            let reason = "there are no paths of two builds to compare since";
+            assert!(
+                asked.answer.text(20).contains(reason),
+                "{}",
+                asked.answer.text(20)
+            );
+        }
+    }
+}
+
 /// A bit that flipped on a disk is an error, never another sum.
 #[tokio::test(flavor = "multi_thread")]
 async fn flipped_bits_are_found_when_a_file_is_read() {
@@ -646,6 +689,23 @@ async fn a_range_without_windows_is_named() {
     }
     let answer = ask(&kept, "hot-methods", &[]).await.answer;
     assert_eq!(answer.notes(), Vec::<String>::new());
+    // Windows are there, and nothing in them that the question is about.
+    let counted = support::empty().await;
+    let file = Window::new(1, 1, DAY).save(&fixture("counters"), counted.folder.path());
+    add(&counted, &[file]).await;
+    let since = given(&[("since", "2026-01-01"), ("to", "Shop")]);
+    let answer = ask(&counted, "contexts-to", &since).await.answer;
+    let reason = "no window has calling contexts since 2026-01-01";
+    assert!(answer.text(20).contains(reason), "{}", answer.text(20));
+    let answer = ask(&counted, "changed", &since[..1]).await.answer;
+    let reason = "there are no paths of two builds to compare since 2026-01-01";
+    assert!(answer.text(20).contains(reason), "{}", answer.text(20));
+    // A question that finds nothing where there is something says no more.
+    let nowhere = given(&[("to", "Nowhere")]);
+    assert_eq!(
+        ask(&kept, "contexts-to", &nowhere).await.answer.notes(),
+        Vec::<String>::new()
+    );
     let empty = support::empty().await;
     let answer = ask(&empty, "hot-methods", &[]).await.answer;
     assert!(answer.text(20).contains("no window of any JVM is in the store"));

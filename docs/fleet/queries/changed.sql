@@ -37,7 +37,8 @@ WITH pairs AS (
   FROM counted c LEFT JOIN texts t ON c.service = t.service AND c.class = t.class AND c.method = t.method
     AND c.descriptor = t.descriptor AND c.graph = t.graph AND c.path = t.path
 ), totals AS (
-  SELECT service, build, CAST(sum(old_work) AS DOUBLE) AS old_work, CAST(sum(new_work) AS DOUBLE) AS new_work
+  SELECT service, build, CAST(sum(old_work) AS DOUBLE) AS old_work, CAST(sum(new_work) AS DOUBLE) AS new_work,
+    CAST(sum(old_count) AS DOUBLE) AS old_count, CAST(sum(new_count) AS DOUBLE) AS new_count
   FROM weighed
   GROUP BY service, build
 ), graphs AS (
@@ -56,8 +57,13 @@ WITH pairs AS (
     w.service, w.build, w.base, w.class, w.method, w.descriptor, CAST(NULL AS STRING) AS path, CAST(NULL AS STRING) AS text,
     CAST(NULL AS DOUBLE) AS old_share, CAST(NULL AS DOUBLE) AS new_share,
     w.old_count, w.new_count, w.old_work, w.new_work, w.exact
-  FROM params p CROSS JOIN whole w
-  WHERE w.alike = 0 AND w.old_count + w.new_count >= p.min_count
+  FROM params p CROSS JOIN whole w JOIN totals t ON w.service = t.service AND w.build = t.build
+  -- Of a build that counted little, or nothing, it is not known that a method is gone.
+  WHERE w.alike = 0 AND CASE
+    WHEN w.old_count = 0 THEN CAST(w.new_count AS DOUBLE) / t.new_count * t.old_count
+    WHEN w.new_count = 0 THEN CAST(w.old_count AS DOUBLE) / t.old_count * t.new_count
+    ELSE CAST(w.old_count + w.new_count AS DOUBLE)
+  END >= p.min_count
 ), shares AS (
   SELECT w.service, w.build, w.base, w.class, w.method, w.descriptor, w.path, w.text, w.old_count, w.new_count, w.old_work, w.new_work, w.exact,
     CAST(g.old_count AS DOUBLE) AS old_total, CAST(g.new_count AS DOUBLE) AS new_total,

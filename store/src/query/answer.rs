@@ -47,7 +47,7 @@ pub struct Answer {
     pub columns: Vec<String>,
     /// Rows, each as long as `columns`.
     pub rows: Vec<Vec<Value>>,
-    /// Why no row can be there, if no window is there that was asked about.
+    /// Why there is no row, or none that says much, if the store has nothing of what was asked about.
     pub nothing_there: Option<String>,
 }
 

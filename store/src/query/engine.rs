@@ -137,7 +137,7 @@ impl Engine {
         spent.files_of_tables = of_tables().count();
         spent.files = chosen.iter().filter(|file| named.contains(&file.table)).count();
         let mut answer = Answer::new(&query, &params, &plan.schema(), &batches)?;
-        answer.nothing_there = nothing_there(&self.files, &query, &params);
+        answer.nothing_there = nothing_there(&self.files, &query, &params, answer.rows.is_empty());
         spent.time = began.elapsed();
         Ok((answer, spent))
     }
