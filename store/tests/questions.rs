@@ -525,10 +525,25 @@ async fn names_cannot_steer_a_terminal_or_break_a_table() {
         map.name = "shop/Sh\u{1b}[31m\nop\u{9b}".to_owned();
         class.map = map.into();
     }
-    let file = save(&kept, "steering.trodden", &profile);
-    add(&kept, &[file]).await;
-    for name in ["coverage", "hot-methods"] {
-        let answer = ask(&kept, name, &[]).await.answer;
+    let steering = |name: &str| (name.to_owned(), format!("{name}|\u{1b}[31m\nop\u{9b}"));
+    let facts = ["service", "build", "host"].map(steering);
+    profile.run.facts.append(facts.clone().into_iter().collect());
+    let mut second = profile.clone();
+    let other = [("host", "second"), ("jvm_id", &*"2".repeat(32))];
+    let other = other.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    second.run.facts.append(other.into_iter().collect());
+    let files = [
+        save(&kept, "steering.trodden", &profile),
+        save(&kept, "second.trodden", &second),
+    ];
+    add(&kept, &files).await;
+    for (name, params) in [
+        ("coverage", vec![]),
+        ("hot-methods", vec![]),
+        ("odd-hosts", vec![]),
+        ("coverage", vec![facts[0].clone()]),
+    ] {
+        let answer = ask(&kept, name, &params).await.answer;
         for text in [answer.text(20), answer.markdown(20)] {
             assert!(text.contains("u001b"), "{text}");
             assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");

@@ -154,6 +154,11 @@ impl Value {
         }
     }
 
+    /// The same for people: no name in it can steer a terminal, or break a line.
+    pub fn printable(&self) -> String {
+        trodden_profile::printable(&self.plain()).into_owned()
+    }
+
     fn json(&self) -> String {
         match self {
             Value::Null => "null".to_owned(),

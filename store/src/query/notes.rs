@@ -23,7 +23,7 @@ impl Answer {
             .iter()
             .filter(|_| self.column("certain").is_some())
             .map(|row| {
-                let service = self.get(row, "service").plain();
+                let service = self.get(row, "service").printable();
                 (
                     service,
                     ["missing", "lacking", "unended"].map(|name| number(row, name)),
@@ -45,11 +45,7 @@ impl Answer {
             .flatten()
             .collect();
             if !reasons.is_empty() {
-                notes.push(format!(
-                    "{}: not known, as {}",
-                    printable(&service),
-                    reasons.join(", and ")
-                ));
+                notes.push(format!("{service}: not known, as {}", reasons.join(", and ")));
             }
         }
         notes

@@ -62,7 +62,7 @@ impl Answer {
     /// For an issue or a page in Markdown: at most `top` rows.
     pub fn markdown(&self, top: usize) -> String {
         let columns = self.shown(top);
-        let mut out = format!("## {}\n", self.title().trim_end().replace('\n', "  \n"));
+        let mut out = format!("## {}\n", escaped(self.title().trim_end()).replace('\n', "  \n"));
         for note in self.notes() {
             out += &format!("\n{}\n", escaped(&note));
         }
@@ -180,7 +180,7 @@ impl Answer {
             Value::Float(number) if share => percent(*number),
             Value::Flag(true) => "yes".to_owned(),
             Value::Flag(false) => "no".to_owned(),
-            value => printable(&value.plain()).into_owned(),
+            value => value.printable(),
         }
     }
 
