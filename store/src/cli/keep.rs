@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use trodden_report::thousands;
 
 use super::arguments::time;
 use super::output::{complain, print, size};
@@ -103,9 +104,9 @@ pub(super) async fn compact(args: &CompactArgs) -> Result<ExitCode, StoreError> 
         "{}: {} became {}, {} {} ({} became {})\n",
         args.store,
         several(done.before.files, "file"),
-        done.after.files,
+        thousands(done.after.files),
         several(done.before.rows, "row"),
-        done.after.rows,
+        thousands(done.after.rows),
         size(done.before.bytes),
         size(done.after.bytes)
     );
