@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use common::{DAY, HOUR, Window, fixture};
 use support::{Asked, Kept, ask, given};
+use trodden_profile::options::ContextWeight;
 use trodden_profile::{Profile, facts};
 use trodden_store::log::Granularity;
 use trodden_store::query::Value;
@@ -484,35 +485,38 @@ async fn page_of(kept: &Kept) -> String {
 /// Methods whose calls alone are counted have no paths.
 #[tokio::test(flavor = "multi_thread")]
 async fn methods_that_are_known_from_contexts_only() {
-    let kept = support::empty().await;
     let mut profile = Window::new(1, 1, DAY).profile(&fixture("contexts"));
     for counts in profile.classes.iter_mut().flat_map(|class| &mut class.counts) {
         *counts = Default::default();
     }
-    let file = save(&kept, "contexts.trodden", &profile);
-    add(&kept, &[file]).await;
-    let called = support::sql(
-        &kept,
-        "SELECT DISTINCT class, method, descriptor FROM context_days WHERE count > 0",
-    )
-    .await;
-    let key = |answer: &trodden_store::query::Answer| -> BTreeSet<String> {
-        let columns = ["class", "method", "descriptor"];
-        let row = |row: &Vec<Value>| columns.map(|name| answer.get(row, name).plain()).join(" ");
-        answer.rows.iter().map(row).collect()
-    };
-    let called = key(&called);
-    assert!(called.len() > 2, "{called:?}");
-    let never = key(&ask(&kept, "never-ran", &[]).await.answer);
-    assert!(never.is_disjoint(&called), "{never:?}");
-    let coverage = ask(&kept, "coverage", &[]).await;
-    let sum = |name: &str| -> i64 {
-        let rows = coverage.answer.rows.iter();
-        rows.filter_map(|row| coverage.answer.get(row, name).number())
-            .sum()
-    };
-    assert_eq!(sum("methods_run"), sum("methods") - never.len() as i64);
-    assert!(sum("methods_run") > 0);
+    // Time and bytes of contexts have no table, but the methods ran.
+    for weight in [ContextWeight::Calls, ContextWeight::Time, ContextWeight::Alloc] {
+        let kept = support::empty().await;
+        let contexts = profile.contexts.as_mut().unwrap();
+        contexts.weight = weight;
+        let nodes = contexts.tree.nodes().iter();
+        let called: BTreeSet<String> = nodes
+            .map(|node| {
+                let map = &profile.classes[node.class as usize].map;
+                let method = &map.methods[node.method as usize];
+                format!("{} {} {}", map.name, method.name, method.descriptor)
+            })
+            .collect();
+        assert!(called.len() > 2, "{called:?}");
+        let file = save(&kept, "contexts.trodden", &profile);
+        add(&kept, &[file]).await;
+        let never = ask(&kept, "never-ran", &[]).await;
+        let never = texts(&never, &["class", "method", "descriptor"]);
+        assert!(never.is_disjoint(&called), "{weight}: {never:?}");
+        let coverage = ask(&kept, "coverage", &[]).await;
+        let sum = |name: &str| -> i64 {
+            let rows = coverage.answer.rows.iter();
+            rows.filter_map(|row| coverage.answer.get(row, name).number())
+                .sum()
+        };
+        assert_eq!(sum("methods_run"), called.len() as i64);
+        assert_eq!(sum("methods"), (called.len() + never.len()) as i64);
+    }
 }
 
 /// A class file may name a class anything.

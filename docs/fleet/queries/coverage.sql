@@ -4,7 +4,6 @@
 -- param build TEXT default '': classes of this build; empty: of each service's newest build
 -- days edge_days from since
 -- days method_days from since
--- days context_days from since
 -- views builds, build_ages, chosen, ran_methods
 --
 -- Of classes that were loaded. Ways out of branches that a compiler made are in neither number.

@@ -3,7 +3,6 @@
 -- param service TEXT default '': of this service only; empty: of all
 -- param build TEXT default '': methods of this build; empty: of each service's newest build
 -- days method_days from since
--- days context_days from since
 -- views builds, build_ages, chosen, seen, ran_methods
 --
 -- `certain`, `missing`, `lacking`, `unended`: as `never-taken` has them.
