@@ -316,6 +316,10 @@ async fn windows_that_did_not_come_in() {
         !certain && text.contains("the last window of 1 recording"),
         "{text}"
     );
+    // Of days without a window nothing is said.
+    let kept = stored_but(&fleet, |profile| fact(profile, "window_last").is_empty()).await;
+    let asked = ask(&kept, "never-ran", &given(&[("since", &last)])).await;
+    assert!(asked.answer.rows.is_empty(), "{}", asked.answer.text(20));
 }
 
 /// Runs of the build before in another flow graph of a method say nothing about this one.

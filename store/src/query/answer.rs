@@ -47,7 +47,7 @@ pub struct Answer {
     pub columns: Vec<String>,
     /// Rows, each as long as `columns`.
     pub rows: Vec<Vec<Value>>,
-    /// Why there is no row, or none that says much, if the store has nothing of what was asked about.
+    /// The reason for an empty answer, if the store has nothing of what was asked about.
     pub nothing_there: Option<String>,
 }
 
@@ -154,7 +154,7 @@ impl Value {
         }
     }
 
-    /// The same for people: no name in it can steer a terminal, or break a line.
+    /// For people: no name in it can steer a terminal, or break a line.
     pub fn printable(&self) -> String {
         trodden_profile::printable(&self.plain()).into_owned()
     }

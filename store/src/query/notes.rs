@@ -17,18 +17,15 @@ impl Answer {
     /// Sentences for people, without an end.
     pub fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = self.nothing_there.iter().cloned().collect();
-        let number = |row: &[Value], name: &str| self.get(row, name).number().unwrap_or(0).unsigned_abs();
+        let numbers = |row: &Vec<Value>| {
+            ["missing", "lacking", "unended"]
+                .map(|name| self.get(row, name).number().unwrap_or(0).unsigned_abs())
+        };
         let of_services: BTreeSet<(String, [u64; 3])> = self
             .rows
             .iter()
             .filter(|_| self.column("certain").is_some())
-            .map(|row| {
-                let service = self.get(row, "service").printable();
-                (
-                    service,
-                    ["missing", "lacking", "unended"].map(|name| number(row, name)),
-                )
-            })
+            .map(|row| (self.get(row, "service").printable(), numbers(row)))
             .collect();
         for (service, [missing, lacking, unended]) in of_services {
             let reasons: Vec<String> = [
@@ -52,7 +49,7 @@ impl Answer {
     }
 }
 
-/// Why no row is an answer, if it is not that nothing was found.
+/// The reason for an empty answer, if it is not that nothing was found. Without windows, rows say nothing either.
 pub(super) fn nothing_there(files: &Files, query: &Query, params: &Params, is_empty: bool) -> Option<String> {
     let asked = Asked::of(files, query, params);
     let no_window = asked.no_window();
@@ -159,7 +156,9 @@ impl<'a> Asked<'a> {
 
     /// A build that has nothing to be compared with.
     fn nothing_to_compare(&self) -> Option<String> {
-        self.query.params.iter().find(|param| param.name == "base")?;
+        if !self.query.params.iter().any(|param| param.name == "base") {
+            return None;
+        }
         let mut builds: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         let counted = self.files.iter().filter(|file| file.table == Table::PathDays);
         for file in counted.filter(|file| self.is_inside(file)) {

@@ -21,3 +21,4 @@ FROM recordings r LEFT JOIN lacking l ON r.service = l.service AND r.jvm = l.jvm
 -- After a last window of the day before, the next one would be of the day itself.
 WHERE r.first_window IS NOT NULL OR r.ended = 0
 GROUP BY r.service
+HAVING count(r.first_window) > 0
