@@ -47,7 +47,7 @@ pub struct Answer {
     pub columns: Vec<String>,
     /// Rows, each as long as `columns`.
     pub rows: Vec<Vec<Value>>,
-    /// The reason for an empty answer, if the store has nothing of what was asked about.
+    /// A sentence that says so, if the store has nothing of what was asked about.
     pub nothing_there: Option<String>,
 }
 

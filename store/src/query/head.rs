@@ -13,9 +13,9 @@
 //!
 //! The first line is the question. `param` declares a column of the view `params`, which has one row. `days`
 //! promises that the answer depends on no row of a table outside of these days: files of others need not be
-//! opened. `views` names views that questions share, each after those that it uses. `once` names tables of the
-//! `WITH` that are worth to be made once and kept in memory; an engine that does not may make them whenever they
-//! are named.
+//! opened. `views` names views that questions share, each after those that it uses. `once` names tables of
+//! the `WITH` that are worth to be made once and kept in memory; an engine that does not may make them
+//! whenever they are named.
 
 use super::error::QueryError;
 use super::views::{NoView, View, view};

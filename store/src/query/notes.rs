@@ -49,7 +49,8 @@ impl Answer {
     }
 }
 
-/// The reason for an empty answer, if it is not that nothing was found. Without windows, rows say nothing either.
+/// A sentence that says so, if the store has nothing of what was asked about. Without windows, rows say nothing
+/// either.
 pub(super) fn nothing_there(files: &Files, query: &Query, params: &Params, is_empty: bool) -> Option<String> {
     let asked = Asked::of(files, query, params);
     let no_window = asked.no_window();
@@ -103,7 +104,7 @@ impl<'a> Asked<'a> {
         self.from.is_none_or(|from| from <= day) && self.to.is_none_or(|to| day <= to)
     }
 
-    /// ` of service shop`
+    /// The service and the build, as in "no window of service shop".
     fn whose(&self) -> String {
         let part = |name| {
             self.given(name)
@@ -112,7 +113,7 @@ impl<'a> Asked<'a> {
         ["service", "build"].into_iter().filter_map(part).collect()
     }
 
-    /// ` since 2026-11-01`
+    /// The days, as in "no window since 2026-11-01".
     fn when(&self) -> String {
         match (self.from, self.to) {
             (Some(from), Some(to)) if from == to => format!(" on {from}"),

@@ -1,4 +1,5 @@
-//! Views that questions share. Each may use those before it, and the columns of `params` of the questions that name it.
+//! Views that questions share. Each may use those before it, and the columns of `params` of the questions that
+//! name it.
 
 /// A view.
 #[derive(Debug, PartialEq, Eq)]
