@@ -58,7 +58,7 @@ class Question:
     """SQL and what the comments at its head declare."""
 
     def __init__(self, name, sql):
-        self.name, self.sql, self.params, self.reaches = name, sql, [], []
+        self.name, self.sql, self.params, self.reaches, self.views = name, sql, [], [], []
         for line in sql.splitlines():
             if not line.startswith("--"):
                 break
@@ -70,6 +70,8 @@ class Question:
             elif line.startswith("days "):
                 words = line.split(" ")
                 self.reaches.append((words[1], words[3], words[5] if len(words) > 5 else None))
+            elif line.startswith("views "):
+                self.views += map(str.strip, line[len("views "):].split(","))
 
     def values(self, given, newest):
         """The row of `params`: (name, type, value)."""
@@ -126,6 +128,8 @@ class Store:
         row = ", ".join(f"{name} {_TYPES[kind]}" for name, kind, _ in params) or "none bigint"
         frame = self.spark.createDataFrame([tuple(value for _, _, value in params) or (0,)], row)
         frame.createOrReplaceTempView("params")
+        for name in question.views:
+            self.spark.sql(sql_of(f"views/{name}")).createOrReplaceTempView(name)
         answer = self.spark.sql(question.sql)
         return answer.columns, [tuple(row) for row in answer.collect()], params
 
@@ -293,11 +297,15 @@ def question(name):
     if name.endswith(".sql"):
         path = pathlib.Path(name)
         return Question(path.stem, path.read_text(encoding="utf-8"))
-    for folder in QUERIES:
-        path = folder / f"{name}.sql"
-        if path.is_file():
-            return Question(name, path.read_text(encoding="utf-8"))
-    known = sorted(path.stem for folder in QUERIES for path in folder.glob("*.sql"))
+    return Question(name, sql_of(name))
+
+
+def sql_of(name):
+    """The SQL of a question of Trodden, or of a view that its questions share."""
+    paths = [folder / f"{name}.sql" for folder in QUERIES]
+    for path in filter(pathlib.Path.is_file, paths):
+        return path.read_text(encoding="utf-8")
+    known = sorted(other.stem for path in paths for other in path.parent.glob("*.sql"))
     raise Wrong(f"there is no question '{name}'. There are {', '.join(known)}; or name a file .sql.")
 
 

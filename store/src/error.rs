@@ -141,9 +141,9 @@ pub(crate) enum Unfit {
     },
     #[error("it has rows of {found}; the log says {expected}")]
     OtherDay { found: Day, expected: Day },
-    #[error("it has {found} rows; the log says {expected}")]
+    #[error("its number of rows is {found}; the log says {expected}")]
     OtherRows { found: u64, expected: u64 },
-    #[error("it has {found} windows; the log says {expected}")]
+    #[error("its number of windows is {found}; the log says {expected}")]
     OtherWindows { found: i128, expected: u64 },
 }
 

@@ -20,6 +20,7 @@ mod store;
 pub mod tables;
 mod vacuum;
 mod verify;
+mod words;
 
 pub use add::{AddOptions, Added, Adder, Misdated};
 pub use compact::{CompactOptions, Compacted, Extent};

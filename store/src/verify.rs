@@ -99,9 +99,9 @@ impl Store {
         }
         let known = i128::from(state.windows().len());
         if windows > known {
-            found
-                .problems
-                .push(format!("there are {windows} windows, and the log knows {known}"));
+            found.problems.push(format!(
+                "the number of windows is {windows}, and the log knows {known}"
+            ));
         }
         Ok(found)
     }

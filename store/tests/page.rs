@@ -1,12 +1,15 @@
 //! The page of a fleet: what was planted is on its first screen, nothing is loaded from anywhere, and an
 //! empty store has one.
 
+mod common;
 mod fleet;
 mod support;
 
+use common::{DAY, Window};
+use trodden_profile::Profile;
 use trodden_store::page::{PageOptions, page};
 use trodden_store::query::Given;
-use trodden_store::{Place, Store};
+use trodden_store::{AddOptions, Adder, Place, Store};
 
 fn options(given: &[(&str, &str)]) -> PageOptions {
     PageOptions {
@@ -61,4 +64,27 @@ async fn of_one_build_and_of_none() {
     let page = page(&support::engine(&empty).await, &options(&[])).await.unwrap();
     assert!(page.contains("Nothing has come in"));
     assert!(!page.contains("What stands out"));
+}
+
+/// Two services with a build each, without any class: nothing is as before, and not everything ran.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_windows_that_counted_nothing() {
+    let kept = support::empty().await;
+    let windows = [("shop", 1), ("bank", 2)].map(|(service, jvm)| {
+        let window = Window {
+            service,
+            ..Window::new(jvm, 1, DAY)
+        };
+        let profile = window.profile(&Profile::default());
+        let file = kept.folder.path().join(format!("{service}.trodden"));
+        profile.save(&file).unwrap();
+        file
+    });
+    let mut adder = Adder::new(&kept.store);
+    adder.add(&windows, &AddOptions::default()).await.unwrap();
+    let page = page(&support::engine(&kept).await, &options(&[])).await.unwrap();
+    let first = part(&page, "findings");
+    assert!(first.contains("No service has two builds to compare"), "{first}");
+    assert!(!first.contains("Everything that was loaded"), "{first}");
+    assert!(part(&page, "never-taken").contains("no window has ways out of branches or paths since"));
 }

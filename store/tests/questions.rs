@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use common::{DAY, HOUR, Window, fixture};
 use support::{Asked, Kept, ask, given};
+use trodden_profile::options::ContextWeight;
 use trodden_profile::{Profile, facts};
 use trodden_store::log::Granularity;
 use trodden_store::query::Value;
@@ -269,8 +270,8 @@ fn is_window(profile: &Profile, number: u64) -> bool {
 async fn windows_that_did_not_come_in() {
     let fleet = fleet::Fleet::default();
     for (lost, reason) in [
-        (1, "shop: not known, as 1 window did not come in"),
-        (2, "shop: not known, as 1 window did not come in"),
+        (1, "shop: not known, as 1 window of 1 recording did not come in"),
+        (2, "shop: not known, as 1 window of 1 recording did not come in"),
         (
             3,
             "shop: not known, as the last window of 1 recording is not there",
@@ -300,14 +301,25 @@ async fn windows_that_did_not_come_in() {
         }
     }
     // Before the day that is asked about it does no harm.
-    let kept = stored_but(&fleet, |profile| !is_window(profile, 1)).await;
     let last = day(fleet.change_ms() + 2 * fleet::DAY_MS);
-    let asked = ask(&kept, "never-taken", &given(&[("since", &last)])).await;
+    let certain_without = async |lost: u64| {
+        let kept = stored_but(&fleet, |profile| !is_window(profile, lost)).await;
+        let asked = ask(&kept, "never-taken", &given(&[("since", &last)])).await;
+        let text = asked.answer.text(20);
+        (asked.all("certain", &Value::Flag(true)), text)
+    };
+    let (certain, text) = certain_without(1).await;
+    assert!(certain, "{text}");
+    // The only window of the day: all that is there of the recording is older.
+    let (certain, text) = certain_without(3).await;
     assert!(
-        asked.all("certain", &Value::Flag(true)),
-        "{:?}",
-        asked.answer.rows
+        !certain && text.contains("the last window of 1 recording"),
+        "{text}"
     );
+    // Of days without a window nothing is said.
+    let kept = stored_but(&fleet, |profile| fact(profile, "window_last").is_empty()).await;
+    let asked = ask(&kept, "never-ran", &given(&[("since", &last)])).await;
+    assert!(asked.answer.rows.is_empty(), "{}", asked.answer.text(20));
 }
 
 /// Runs of the build before in another flow graph of a method say nothing about this one.
@@ -434,40 +446,81 @@ async fn builds_are_not_ordered_by_a_single_clock() {
     assert!(asked.all("build", &Value::Text("two".to_owned())));
     let asked = ask(&kept, "coverage", &[]).await;
     assert!(asked.all("build", &Value::Text("two".to_owned())));
+    let page = page_of(&kept).await;
+    let builds = page.split("id=\"builds\"").nth(1).unwrap();
+    let at = |build: &str| builds.find(&format!("<td data-value=\"{build}\">")).unwrap();
+    assert!(at("two") < at("one"), "{builds}");
+}
+
+/// Nor is an older build the newest because it has one more host, which has a wrong clock.
+#[tokio::test(flavor = "multi_thread")]
+async fn windows_that_are_set_apart_do_not_order_builds() {
+    let kept = support::empty().await;
+    let of = fixture("counters");
+    let windows = [
+        ("one", 1, DAY - 240 * HOUR),
+        ("one", 2, 1_000),
+        ("two", 3, DAY - 192 * HOUR),
+    ];
+    let files = windows.map(|(build, jvm, started_ms)| {
+        let window = Window {
+            build,
+            ..Window::new(jvm, 1, started_ms)
+        };
+        window.save(&of, kept.folder.path())
+    });
+    assert_eq!(add(&kept, &files).await.misdated.len(), 1);
+    let asked = ask(&kept, "coverage", &given(&[("since", "400d")])).await;
+    assert!(!asked.answer.rows.is_empty());
+    assert!(asked.all("build", &Value::Text("two".to_owned())));
+}
+
+async fn page_of(kept: &Kept) -> String {
+    let options = trodden_store::page::PageOptions {
+        store: "store".to_owned(),
+        given: Default::default(),
+        top: 20,
+    };
+    trodden_store::page::page(&support::engine(kept).await, &options)
+        .await
+        .unwrap()
 }
 
 /// Methods whose calls alone are counted have no paths.
 #[tokio::test(flavor = "multi_thread")]
 async fn methods_that_are_known_from_contexts_only() {
-    let kept = support::empty().await;
     let mut profile = Window::new(1, 1, DAY).profile(&fixture("contexts"));
     for counts in profile.classes.iter_mut().flat_map(|class| &mut class.counts) {
         *counts = Default::default();
     }
-    let file = save(&kept, "contexts.trodden", &profile);
-    add(&kept, &[file]).await;
-    let called = support::sql(
-        &kept,
-        "SELECT DISTINCT class, method, descriptor FROM context_days WHERE count > 0",
-    )
-    .await;
-    let key = |answer: &trodden_store::query::Answer| -> BTreeSet<String> {
-        let columns = ["class", "method", "descriptor"];
-        let row = |row: &Vec<Value>| columns.map(|name| answer.get(row, name).plain()).join(" ");
-        answer.rows.iter().map(row).collect()
-    };
-    let called = key(&called);
-    assert!(called.len() > 2, "{called:?}");
-    let never = key(&ask(&kept, "never-ran", &[]).await.answer);
-    assert!(never.is_disjoint(&called), "{never:?}");
-    let coverage = ask(&kept, "coverage", &[]).await;
-    let sum = |name: &str| -> i64 {
-        let rows = coverage.answer.rows.iter();
-        rows.filter_map(|row| coverage.answer.get(row, name).number())
-            .sum()
-    };
-    assert_eq!(sum("methods_run"), sum("methods") - never.len() as i64);
-    assert!(sum("methods_run") > 0);
+    // Time and bytes of contexts have no table, but the methods ran.
+    for weight in [ContextWeight::Calls, ContextWeight::Time, ContextWeight::Alloc] {
+        let kept = support::empty().await;
+        let contexts = profile.contexts.as_mut().unwrap();
+        contexts.weight = weight;
+        let nodes = contexts.tree.nodes().iter();
+        let called: BTreeSet<String> = nodes
+            .map(|node| {
+                let map = &profile.classes[node.class as usize].map;
+                let method = &map.methods[node.method as usize];
+                format!("{} {} {}", map.name, method.name, method.descriptor)
+            })
+            .collect();
+        assert!(called.len() > 2, "{called:?}");
+        let file = save(&kept, "contexts.trodden", &profile);
+        add(&kept, &[file]).await;
+        let never = ask(&kept, "never-ran", &[]).await;
+        let never = texts(&never, &["class", "method", "descriptor"]);
+        assert!(never.is_disjoint(&called), "{weight}: {never:?}");
+        let coverage = ask(&kept, "coverage", &[]).await;
+        let sum = |name: &str| -> i64 {
+            let rows = coverage.answer.rows.iter();
+            rows.filter_map(|row| coverage.answer.get(row, name).number())
+                .sum()
+        };
+        assert_eq!(sum("methods_run"), called.len() as i64);
+        assert_eq!(sum("methods"), (called.len() + never.len()) as i64);
+    }
 }
 
 /// A class file may name a class anything.
@@ -480,10 +533,25 @@ async fn names_cannot_steer_a_terminal_or_break_a_table() {
         map.name = "shop/Sh\u{1b}[31m\nop\u{9b}".to_owned();
         class.map = map.into();
     }
-    let file = save(&kept, "steering.trodden", &profile);
-    add(&kept, &[file]).await;
-    for name in ["coverage", "hot-methods"] {
-        let answer = ask(&kept, name, &[]).await.answer;
+    let steering = |name: &str| (name.to_owned(), format!("{name}|\u{1b}[31m\nop\u{9b}"));
+    let facts = ["service", "build", "host"].map(steering);
+    profile.run.facts.append(facts.clone().into_iter().collect());
+    let mut second = profile.clone();
+    let other = [("host", "second"), ("jvm_id", &*"2".repeat(32))];
+    let other = other.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    second.run.facts.append(other.into_iter().collect());
+    let files = [
+        save(&kept, "steering.trodden", &profile),
+        save(&kept, "second.trodden", &second),
+    ];
+    add(&kept, &files).await;
+    for (name, params) in [
+        ("coverage", vec![]),
+        ("hot-methods", vec![]),
+        ("odd-hosts", vec![]),
+        ("coverage", vec![facts[0].clone()]),
+    ] {
+        let answer = ask(&kept, name, &params).await.answer;
         for text in [answer.text(20), answer.markdown(20)] {
             assert!(text.contains("u001b"), "{text}");
             assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
@@ -495,14 +563,7 @@ async fn names_cannot_steer_a_terminal_or_break_a_table() {
             .count();
         assert_eq!(lines, 2 + answer.rows.len(), "{name}");
     }
-    let options = trodden_store::page::PageOptions {
-        store: "store".to_owned(),
-        given: Default::default(),
-        top: 20,
-    };
-    let page = trodden_store::page::page(&support::engine(&kept).await, &options)
-        .await
-        .unwrap();
+    let page = page_of(&kept).await;
     assert!(!page.contains('\u{1b}') && !page.contains('\u{9b}'));
 }
 
@@ -539,6 +600,49 @@ async fn builds_without_windows_in_the_range_are_not_compared() {
     // The newest build of these days is the one that runs.
     let asked = ask(&kept, "coverage", &given(&[("since", &last)])).await;
     assert!(asked.all("build", &Value::Text("one".to_owned())));
+}
+
+/// The newest build has run for a minute, or counted nothing so far: it is too early to call methods gone.
+#[tokio::test(flavor = "multi_thread")]
+async fn methods_are_gone_only_where_they_were_to_be_expected() {
+    let of = fixture("counters");
+    // Paths of the first method that counted any, in the newest build; all others did not run there.
+    for (of_first, gone) in [(0, false), (1, false), (1_000_000, true)] {
+        let kept = support::empty().await;
+        let old = Window {
+            times: 1_000,
+            ..Window::new(1, 1, DAY)
+        };
+        let mut new = Window {
+            build: "two",
+            ..Window::new(2, 1, DAY + HOUR)
+        }
+        .profile(&of);
+        let mut left = (of_first > 0).then_some(of_first);
+        for counts in new.classes.iter_mut().flat_map(|class| &mut class.counts) {
+            let first = counts.paths.first_key_value().map(|(path, _)| *path);
+            *counts = Default::default();
+            counts
+                .paths
+                .extend(first.and_then(|path| Some((path, left.take()?))));
+        }
+        let files = [
+            old.save(&of, kept.folder.path()),
+            save(&kept, "two.trodden", &new),
+        ];
+        add(&kept, &files).await;
+        let asked = ask(&kept, "changed", &[]).await;
+        let kinds = texts(&asked, &["kind"]);
+        assert_eq!(kinds.contains("gone method"), gone, "{of_first}: {kinds:?}");
+        if of_first == 0 {
+            let reason = "there are no paths of two builds to compare since";
+            assert!(
+                asked.answer.text(20).contains(reason),
+                "{}",
+                asked.answer.text(20)
+            );
+        }
+    }
 }
 
 /// A bit that flipped on a disk is an error, never another sum.
@@ -608,6 +712,23 @@ async fn a_range_without_windows_is_named() {
     }
     let answer = ask(&kept, "hot-methods", &[]).await.answer;
     assert_eq!(answer.notes(), Vec::<String>::new());
+    // Windows are there, and nothing in them that the question is about.
+    let counted = support::empty().await;
+    let file = Window::new(1, 1, DAY).save(&fixture("counters"), counted.folder.path());
+    add(&counted, &[file]).await;
+    let since = given(&[("since", "2026-01-01"), ("to", "Shop")]);
+    let answer = ask(&counted, "contexts-to", &since).await.answer;
+    let reason = "no window has calling contexts since 2026-01-01";
+    assert!(answer.text(20).contains(reason), "{}", answer.text(20));
+    let answer = ask(&counted, "changed", &since[..1]).await.answer;
+    let reason = "there are no paths of two builds to compare since 2026-01-01";
+    assert!(answer.text(20).contains(reason), "{}", answer.text(20));
+    // A question that finds nothing where there is something says no more.
+    let nowhere = given(&[("to", "Nowhere")]);
+    assert_eq!(
+        ask(&kept, "contexts-to", &nowhere).await.answer.notes(),
+        Vec::<String>::new()
+    );
     let empty = support::empty().await;
     let answer = ask(&empty, "hot-methods", &[]).await.answer;
     assert!(answer.text(20).contains("no window of any JVM is in the store"));

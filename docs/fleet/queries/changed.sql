@@ -6,39 +6,16 @@
 -- param min_share DOUBLE default 0.05: least change of a path's share among its method's paths
 -- param min_count BIGINT default 10: least times that a method, or a new or gone path, is to be expected in either build
 -- days path_days from since
+-- views builds, build_ages, chosen
 --
 -- Kinds: `new path`, `gone path`, `share` (of a path among its method's), `graph changed` (paths cannot be compared),
 -- `new method`, `gone method` (ran in one build only). Estimates: only what four standard errors do not explain.
 -- Only builds with windows since the day are compared.
 -- `moved`: by how much the share of the build's work (branches decided) changed.
-WITH hosts AS (
-  SELECT w.service, w.build, w.host, min(w.started) AS started, max(w.day) AS last_day
-  FROM params p CROSS JOIN windows w
-  WHERE p.service = '' OR w.service = p.service
-  GROUP BY w.service, w.build, w.host
-), ranked AS (
-  SELECT service, build, started, last_day, ROW_NUMBER() OVER (PARTITION BY service, build ORDER BY started) AS k,
-    count(*) OVER (PARTITION BY service, build) AS n
-  FROM hosts
-), starts AS (
-  -- A build begins when a tenth of its hosts, and at least two of several, have run it: no single clock decides.
-  SELECT service, build, max(CASE WHEN 10 * k <= 20 + n THEN started END) AS first_started, max(last_day) AS last_day
-  FROM ranked
-  GROUP BY service, build
-), aged AS (
-  -- Builds with windows since the day first, the newest of them in front.
-  SELECT s.service, s.build, CASE WHEN s.last_day >= p.since THEN 1 ELSE 0 END AS there,
-    ROW_NUMBER() OVER (PARTITION BY s.service
-      ORDER BY CASE WHEN s.last_day >= p.since THEN 0 ELSE 1 END, s.first_started DESC, s.build DESC) AS age
-  FROM params p CROSS JOIN starts s
-), chosen AS (
-  SELECT a.service, a.build, a.age
-  FROM params p CROSS JOIN aged a
-  WHERE a.there = 1 AND ((p.build = '' AND a.age = 1) OR a.build = p.build)
-), pairs AS (
+WITH pairs AS (
   SELECT c.service, c.build, a.build AS base
-  FROM params p CROSS JOIN chosen c JOIN aged a ON c.service = a.service
-  WHERE a.build <> c.build AND a.there = 1 AND ((p.base = '' AND a.age = c.age + 1) OR a.build = p.base)
+  FROM params p CROSS JOIN chosen c JOIN build_ages a ON c.service = a.service
+  WHERE c.there = 1 AND a.there = 1 AND a.build <> c.build AND ((p.base = '' AND a.age = c.age + 1) OR a.build = p.base)
 ), texts AS (
   SELECT service, class, method, descriptor, graph, path, min(text) AS text, min(decisions) AS decisions
   FROM path_texts
@@ -59,8 +36,9 @@ WITH hosts AS (
     c.exact, t.text, c.old_count * COALESCE(t.decisions, 0) AS old_work, c.new_count * COALESCE(t.decisions, 0) AS new_work
   FROM counted c LEFT JOIN texts t ON c.service = t.service AND c.class = t.class AND c.method = t.method
     AND c.descriptor = t.descriptor AND c.graph = t.graph AND c.path = t.path
-), builds AS (
-  SELECT service, build, CAST(sum(old_work) AS DOUBLE) AS old_work, CAST(sum(new_work) AS DOUBLE) AS new_work
+), totals AS (
+  SELECT service, build, CAST(sum(old_work) AS DOUBLE) AS old_work, CAST(sum(new_work) AS DOUBLE) AS new_work,
+    CAST(sum(old_count) AS DOUBLE) AS old_count, CAST(sum(new_count) AS DOUBLE) AS new_count
   FROM weighed
   GROUP BY service, build
 ), graphs AS (
@@ -79,8 +57,13 @@ WITH hosts AS (
     w.service, w.build, w.base, w.class, w.method, w.descriptor, CAST(NULL AS STRING) AS path, CAST(NULL AS STRING) AS text,
     CAST(NULL AS DOUBLE) AS old_share, CAST(NULL AS DOUBLE) AS new_share,
     w.old_count, w.new_count, w.old_work, w.new_work, w.exact
-  FROM params p CROSS JOIN whole w
-  WHERE w.alike = 0 AND w.old_count + w.new_count >= p.min_count
+  FROM params p CROSS JOIN whole w JOIN totals t ON w.service = t.service AND w.build = t.build
+  -- Of a build that counted little, or nothing, it is not known that a method is gone.
+  WHERE w.alike = 0 AND CASE
+    WHEN w.old_count = 0 THEN CAST(w.new_count AS DOUBLE) / t.new_count * t.old_count
+    WHEN w.new_count = 0 THEN CAST(w.old_count AS DOUBLE) / t.old_count * t.new_count
+    ELSE CAST(w.old_count + w.new_count AS DOUBLE)
+  END >= p.min_count
 ), shares AS (
   SELECT w.service, w.build, w.base, w.class, w.method, w.descriptor, w.path, w.text, w.old_count, w.new_count, w.old_work, w.new_work, w.exact,
     CAST(g.old_count AS DOUBLE) AS old_total, CAST(g.new_count AS DOUBLE) AS new_total,
@@ -110,5 +93,5 @@ SELECT f.service, f.base, f.build, f.kind, f.class, f.method, f.descriptor, f.te
   round(COALESCE(CASE WHEN b.new_work > 0 THEN CAST(f.new_work AS DOUBLE) / b.new_work END, 0.0)
     - COALESCE(CASE WHEN b.old_work > 0 THEN CAST(f.old_work AS DOUBLE) / b.old_work END, 0.0), 6) AS moved,
   f.exact, f.path
-FROM found f JOIN builds b ON f.service = b.service AND f.build = b.build
+FROM found f JOIN totals b ON f.service = b.service AND f.build = b.build
 ORDER BY abs(moved) DESC, f.service, f.build, f.base, f.class, f.method, f.descriptor, f.kind, f.path

@@ -4,43 +4,10 @@
 -- param build TEXT default '': classes of this build; empty: of each service's newest build
 -- days edge_days from since
 -- days method_days from since
--- days context_days from since
+-- views builds, build_ages, chosen, ran_methods
 --
 -- Of classes that were loaded. Ways out of branches that a compiler made are in neither number.
-WITH hosts AS (
-  SELECT w.service, w.build, w.host, min(w.started) AS started, max(w.day) AS last_day
-  FROM params p CROSS JOIN windows w
-  WHERE p.service = '' OR w.service = p.service
-  GROUP BY w.service, w.build, w.host
-), ranked AS (
-  SELECT service, build, started, last_day, ROW_NUMBER() OVER (PARTITION BY service, build ORDER BY started) AS k,
-    count(*) OVER (PARTITION BY service, build) AS n
-  FROM hosts
-), starts AS (
-  -- A build begins when a tenth of its hosts, and at least two of several, have run it: no single clock decides.
-  SELECT service, build, max(CASE WHEN 10 * k <= 20 + n THEN started END) AS first_started, max(last_day) AS last_day
-  FROM ranked
-  GROUP BY service, build
-), aged AS (
-  -- Builds with windows since the day first, the newest of them in front.
-  SELECT s.service, s.build, CASE WHEN s.last_day >= p.since THEN 1 ELSE 0 END AS there,
-    ROW_NUMBER() OVER (PARTITION BY s.service
-      ORDER BY CASE WHEN s.last_day >= p.since THEN 0 ELSE 1 END, s.first_started DESC, s.build DESC) AS age
-  FROM params p CROSS JOIN starts s
-), chosen AS (
-  SELECT a.service, a.build
-  FROM params p CROSS JOIN aged a
-  WHERE (p.build = '' AND a.age = 1) OR a.build = p.build
-), ran AS (
-  SELECT m.service, m.class, m.method, m.descriptor
-  FROM params p CROSS JOIN method_days m JOIN chosen c ON m.service = c.service
-  WHERE m.day >= p.since
-  UNION
-  -- Of methods whose calls alone are counted, contexts are all that is known.
-  SELECT x.service, x.class, x.method, x.descriptor
-  FROM params p CROSS JOIN context_days x JOIN chosen c ON x.service = c.service
-  WHERE x.day >= p.since
-), taken AS (
+WITH taken AS (
   SELECT e.service, e.class, e.method, e.descriptor, e.graph, e.edge
   FROM params p CROSS JOIN edge_days e JOIN chosen c ON e.service = c.service
   WHERE e.day >= p.since AND (e.count IS NULL OR e.count > 0)
@@ -51,7 +18,7 @@ WITH hosts AS (
   GROUP BY m.service, m.build, m.class, m.method, m.descriptor
 ), methods_run AS (
   SELECT m.service, m.build, m.class, count(*) AS methods, count(r.method) AS methods_run
-  FROM there m LEFT JOIN ran r
+  FROM there m LEFT JOIN ran_methods r
     ON m.service = r.service AND m.class = r.class AND m.method = r.method AND m.descriptor = r.descriptor
   GROUP BY m.service, m.build, m.class
 ), ways AS (

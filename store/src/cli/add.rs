@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::arguments::{label, name};
-use super::output::{complain, print, progress, several, size};
+use super::output::{complain, print, progress, size};
 use crate::add::{AddOptions, Adder};
 use crate::error::StoreError;
 use crate::place::Place;
 use crate::rows::{Defaults, sort_labels};
 use crate::store::Store;
+use crate::words::several;
 
 /// Takes profiles into a store: all of them, or none.
 ///

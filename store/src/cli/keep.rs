@@ -4,9 +4,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use trodden_report::thousands;
 
 use super::arguments::time;
-use super::output::{complain, print, several, size};
+use super::output::{complain, print, size};
 use crate::compact::{CompactOptions, TARGET};
 use crate::drop::DropOptions;
 use crate::error::StoreError;
@@ -14,6 +15,7 @@ use crate::log::{Day, Granularity};
 use crate::place::Place;
 use crate::store::Store;
 use crate::vacuum::VacuumOptions;
+use crate::words::several;
 
 /// Takes old days, a service or a build out of a store.
 ///
@@ -102,9 +104,9 @@ pub(super) async fn compact(args: &CompactArgs) -> Result<ExitCode, StoreError> 
         "{}: {} became {}, {} {} ({} became {})\n",
         args.store,
         several(done.before.files, "file"),
-        done.after.files,
+        thousands(done.after.files),
         several(done.before.rows, "row"),
-        done.after.rows,
+        thousands(done.after.rows),
         size(done.before.bytes),
         size(done.after.bytes)
     );

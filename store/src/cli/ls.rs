@@ -9,12 +9,13 @@ use serde::Serialize;
 use trodden_profile::printable;
 use trodden_report::thousands;
 
-use super::output::{print, several, size};
+use super::output::{print, size};
 use crate::error::StoreError;
 use crate::log::{Day, FileEntry, State};
 use crate::place::Place;
 use crate::store::Store;
 use crate::tables::Table;
+use crate::words::several;
 
 /// Shows what a store has: services, builds, days, windows, files.
 #[derive(Args)]

@@ -4,7 +4,6 @@ use std::io::{self, IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use trodden_profile::printable_lines;
-use trodden_report::thousands;
 
 use crate::error::StoreError;
 
@@ -41,12 +40,6 @@ pub(crate) fn progress(all: u64, what: &str) -> Option<ProgressBar> {
     )
 }
 
-/// `1 window`, `2,000 windows`.
-pub(crate) fn several(number: u64, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {what}{plural}", thousands(number))
-}
-
 /// `12 kB`, `3.4 MB`.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
@@ -63,9 +56,6 @@ mod tests {
 
     #[test]
     fn numbers_for_people() {
-        assert_eq!(several(1, "window"), "1 window");
-        assert_eq!(several(1_234_567, "window"), "1,234,567 windows");
-        assert_eq!(several(0, "file"), "0 files");
         assert_eq!(
             (size(999), size(1_500)),
             ("999 B".to_owned(), "1.5 kB".to_owned())

@@ -10,10 +10,11 @@ use tokio::sync::watch;
 use trodden_profile::options::parse_duration;
 use trodden_profile::spool::Key;
 
-use super::output::{say as say_line, several};
+use super::output::say as say_line;
 use crate::error::StoreError;
 use crate::place::Place;
 use crate::ship::{ShipError, ShipOptions, StoreSink, ship as run};
+use crate::words::several;
 
 /// Moves windows from a spool folder into a store, until it is stopped.
 ///

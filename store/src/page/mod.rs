@@ -54,14 +54,14 @@ pub(crate) struct Answers {
 const BUILDS: &str = "\
 -- param since DATE default newest-30d: first day that counts
 -- param service TEXT default '': of this service only
--- days windows from since
-SELECT w.service, w.build, min(w.day) AS first_day, max(w.day) AS last_day, min(w.started) AS first_started,
+-- views builds
+SELECT w.service, w.build, min(w.day) AS first_day, max(w.day) AS last_day,
   count(DISTINCT w.host) AS hosts, count(DISTINCT w.jvm) AS jvms, sum(w.merged) AS windows, sum(w.path_ends) AS path_ends,
   sum(w.lost) AS lost, bool_and(w.exact) AS exact, bool_and(w.complete) AS complete
-FROM params p CROSS JOIN windows w
+FROM params p CROSS JOIN windows w JOIN builds b ON w.service = b.service AND w.build = b.build
 WHERE w.day >= p.since AND (p.service = '' OR w.service = p.service)
-GROUP BY w.service, w.build
-ORDER BY w.service, first_started DESC, w.build DESC";
+GROUP BY w.service, w.build, b.first_started
+ORDER BY w.service, b.first_started DESC, w.build DESC";
 
 /// Path ends and hosts of each build by day.
 const DAYS: &str = "\
@@ -189,10 +189,10 @@ fn run(answers: &Answers) -> Markup {
             .filter_map(|row| builds.get(row, column).number())
             .sum::<i64>()
     };
-    let mut services: Vec<&str> = builds
+    let mut services: Vec<String> = builds
         .rows
         .iter()
-        .filter_map(|row| builds.get(row, "service").text())
+        .map(|row| builds.get(row, "service").printable())
         .collect();
     services.dedup();
     let day = |column: &'static str| builds.rows.iter().map(move |row| builds.get(row, column).plain());
@@ -211,7 +211,7 @@ fn run(answers: &Answers) -> Markup {
 }
 
 /// The first names, and how many more.
-fn brief(names: &[&str]) -> String {
+fn brief(names: &[String]) -> String {
     const NAMED: usize = 5;
     let first = names[..names.len().min(NAMED)].join(", ");
     match names.len().saturating_sub(NAMED) {
@@ -236,7 +236,7 @@ fn builds(answers: &Answers) -> Markup {
                 tbody { @for row in &builds.rows { tr {
                     @let series = Series::of(&answers.days, "path_ends", &[("service", builds.get(row, "service")), ("build", builds.get(row, "build"))]);
                     @for column in ["service", "build", "first_day", "last_day"] {
-                        @let text = builds.get(row, column).plain();
+                        @let text = builds.get(row, column).printable();
                         td data-value=(text) { (text) }
                     }
                     @for column in ["hosts", "jvms", "windows", "path_ends"] { (parts::number(builds.get(row, column))) }
@@ -317,7 +317,8 @@ fn hot(answers: &Answers, options: &PageOptions) -> Markup {
                 @let series = Series::of(&answers.hot_days, measure, &keys);
                 @let share = hot.get(row, "share").float().unwrap_or(0.0);
                 td data-value=(name) { code { (name) } }
-                td data-value=(hot.get(row, "service").plain()) { (hot.get(row, "service").plain()) }
+                @let service = hot.get(row, "service").printable();
+                td data-value=(service) { (service) }
                 td.num data-value=(share) { span.bar aria-hidden="true" { i style={ "width:" (format!("{:.2}%", share * 100.0)) } {} } span { (percent(share)) } }
                 (parts::seconds(hot.get(row, "cpu_ns")))
                 (parts::number(hot.get(row, "decisions"))) (parts::number(hot.get(row, "paths")))
@@ -349,7 +350,8 @@ fn coverage(answer: &Answer, top: usize) -> Markup {
             tbody { @for row in answer.rows.iter().take(top) { tr {
                 @let class = answer.class(row);
                 td data-value=(class) { code { (class) } }
-                td data-value=(answer.get(row, "service").plain()) { (answer.get(row, "service").plain()) }
+                @let service = answer.get(row, "service").printable();
+                td data-value=(service) { (service) }
                 (two(row, "ways_taken", "ways")) (two(row, "methods_run", "methods"))
             } } }
         } }

@@ -1,7 +1,6 @@
 //! Cells and tables.
 
 use maud::{Markup, html};
-use trodden_profile::printable;
 use trodden_report::{percent, thousands};
 
 use crate::query::{Answer, Value};
@@ -81,15 +80,14 @@ fn cell(answer: &Answer, row: &[Value], column: &str) -> Markup {
         _ => match value {
             Value::Number(_) => number(value),
             Value::Null => text("–", false),
-            other => text(&printable(&other.plain()), false),
+            other => text(&other.printable(), false),
         },
     }
 }
 
-fn path(value: &Value) -> String {
-    value
-        .text()
-        .map_or("–".to_owned(), |text| printable(text).into_owned())
+/// The text of a path.
+pub(super) fn path(value: &Value) -> String {
+    value.text().map_or("–".to_owned(), |_| value.printable())
 }
 
 fn text(text: &str, code: bool) -> Markup {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use trodden_report::{percent, thousands};
 
-use super::Answers;
+use super::{Answers, parts};
 use crate::query::{Answer, Value};
 
 /// A host stands out from this distance on, and from the following multiple of that of the others.
@@ -46,7 +46,11 @@ fn changed(answers: &Answers) -> Option<Finding> {
     if answer.rows.is_empty() {
         let builds = answers.builds.rows.len();
         let text = match builds {
-            1 => format!("One build so far: {}", answers.builds.get(first, "build").plain()),
+            1 => format!(
+                "One build so far: {}",
+                answers.builds.get(first, "build").printable()
+            ),
+            _ if answer.nothing_there.is_some() => "No service has two builds to compare".to_owned(),
             _ => "The newest builds do what those before them did".to_owned(),
         };
         return Some(Finding {
@@ -58,7 +62,7 @@ fn changed(answers: &Answers) -> Option<Finding> {
     // By service: how many changes.
     let mut services: BTreeMap<(String, String, String), u64> = BTreeMap::new();
     for row in &answer.rows {
-        let key = ["service", "build", "base"].map(|name| answer.get(row, name).plain());
+        let key = ["service", "build", "base"].map(|name| answer.get(row, name).printable());
         let [service, build, base] = key;
         *services.entry((service, build, base)).or_default() += 1;
     }
@@ -105,7 +109,7 @@ fn changed(answers: &Answers) -> Option<Finding> {
 }
 
 fn path(answer: &Answer, row: &[Value]) -> String {
-    trodden_profile::printable(answer.get(row, "text").text().unwrap_or("–")).into_owned()
+    parts::path(answer.get(row, "text"))
 }
 
 fn never(answers: &Answers) -> Option<Finding> {
@@ -127,6 +131,9 @@ fn never(answers: &Answers) -> Option<Finding> {
     // Nothing is known of days before the first.
     let since = asked.map(|(_, day)| day.clone()).max(first).unwrap_or_default();
     if ways + methods == 0 {
+        if taken.nothing_there.is_some() || ran.nothing_there.is_some() {
+            return None;
+        }
         return Some(Finding {
             link: "never-taken",
             text: format!("Everything that was loaded has run since {since}, every way"),
@@ -169,7 +176,7 @@ fn odd(answer: &Answer) -> Option<Finding> {
     let names: Vec<String> = odd
         .iter()
         .take(NAMED)
-        .map(|row| answer.get(row, "host").plain())
+        .map(|row| answer.get(row, "host").printable())
         .collect();
     let text = match odd.len() {
         0 => "All hosts run the same paths, about as often".to_owned(),

@@ -47,7 +47,7 @@ pub struct Answer {
     pub columns: Vec<String>,
     /// Rows, each as long as `columns`.
     pub rows: Vec<Vec<Value>>,
-    /// Why no row can be there, if no window is there that was asked about.
+    /// A sentence that says so, if the store has nothing of what was asked about.
     pub nothing_there: Option<String>,
 }
 
@@ -152,6 +152,11 @@ impl Value {
                 pairs.iter().map(pair).collect::<Vec<_>>().join("+")
             }
         }
+    }
+
+    /// For people: no name in it can steer a terminal, or break a line.
+    pub fn printable(&self) -> String {
+        trodden_profile::printable(&self.plain()).into_owned()
     }
 
     fn json(&self) -> String {

@@ -207,3 +207,55 @@ impl AsyncFileReader for Checked {
         .boxed()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::sha256;
+    use crate::tables::Table;
+
+    /// The first bytes of a file as a question gets them, if the log says that it has the hash of `written`.
+    async fn first_bytes(written: &[u8], found: Vec<u8>) -> ReadResult<Bytes> {
+        let path = Path::from("data/one.parquet");
+        let store: Arc<dyn ObjectStore> = Arc::new(object_store::memory::InMemory::new());
+        store.put(&path, found.into()).await.unwrap();
+        let file = DataFile {
+            table: Table::Paths,
+            path: path.clone(),
+            size: written.len() as u64,
+            rows: 1,
+            sha256: sha256(written),
+            service: String::new(),
+            build: String::new(),
+            day: None,
+        };
+        let opener = Opener {
+            store,
+            place: "memory".into(),
+            files: HashMap::from([(path.clone(), file)]),
+            sound: Arc::default(),
+        };
+        let opened = PartitionedFile::new(path.to_string(), written.len() as u64);
+        let mut reader = opener
+            .create_reader(0, opened, None, &ExecutionPlanMetricsSet::new())
+            .unwrap();
+        reader.get_bytes(0..4).await
+    }
+
+    /// Files that are read as a whole, and those that are read twice: one bit is one too many, wherever it is.
+    #[tokio::test]
+    async fn files_of_any_size_are_compared() {
+        for size in [4 << 10, MAX_WHOLE as usize + 1] {
+            let written = vec![7; size];
+            assert_eq!(first_bytes(&written, written.clone()).await.unwrap(), &[7; 4][..]);
+            for at in [0, size - 1] {
+                let mut found = written.clone();
+                found[at] ^= 1;
+                let error = first_bytes(&written, found).await.unwrap_err().to_string();
+                assert!(error.contains("SHA-256"), "{size} bytes, {at}: {error}");
+            }
+            let shorter = written[1..].to_vec();
+            assert!(first_bytes(&written, shorter).await.is_err());
+        }
+    }
+}

@@ -25,6 +25,7 @@ use super::notes::nothing_there;
 use super::once::Steps;
 use super::params::{Given, Param, Params};
 use super::scan::Scan;
+use super::views::View;
 use crate::tables::Table;
 
 /// Where the engine reads from, whatever kind of store that is.
@@ -120,24 +121,23 @@ impl Engine {
         let mut tables = self.tables(&params, &chosen)?;
         let mut spilled = 0;
         for (name, sql) in &steps.first {
-            let (plan, batches) = self.step(sql, &tables, &mut spilled).await?;
+            let (plan, batches) = self.step(sql, &tables, &query.views, &mut spilled).await?;
             let table = MemTable::try_new(plan.schema(), vec![batches])?;
             tables.push((name.clone(), Arc::new(table)));
         }
-        let (plan, batches) = self.step(&steps.last, &tables, &mut spilled).await?;
+        let (plan, batches) = self
+            .step(&steps.last, &tables, &query.views, &mut spilled)
+            .await?;
         let mut spent = Spent {
             spilled,
             ..Spent::default()
         };
-        let named: Vec<Table> = Table::ALL
-            .into_iter()
-            .filter(|table| query.sql.contains(table.name()))
-            .collect();
+        let named: Vec<Table> = Table::ALL.into_iter().filter(|&table| query.has(table)).collect();
         let of_tables = || self.files.files.iter().filter(|file| named.contains(&file.table));
         spent.files_of_tables = of_tables().count();
         spent.files = chosen.iter().filter(|file| named.contains(&file.table)).count();
         let mut answer = Answer::new(&query, &params, &plan.schema(), &batches)?;
-        answer.nothing_there = nothing_there(&self.files, &query, &params);
+        answer.nothing_there = nothing_there(&self.files, &query, &params, answer.rows.is_empty());
         spent.time = began.elapsed();
         Ok((answer, spent))
     }
@@ -147,15 +147,16 @@ impl Engine {
         &self,
         sql: &str,
         tables: &Tables,
+        views: &[&View],
         spilled: &mut usize,
     ) -> Result<(Arc<dyn ExecutionPlan>, Vec<RecordBatch>), DataFusionError> {
-        let mut done = self.run(sql, tables, Thrift::None).await;
+        let mut done = self.run(sql, tables, views, Thrift::None).await;
         for thrift in [Thrift::SortedJoins, Thrift::EqualShares] {
             match &done {
                 Err(error) if matches!(error.find_root(), DataFusionError::ResourcesExhausted(_)) => {}
                 _ => break,
             }
-            done = self.run(sql, tables, thrift).await;
+            done = self.run(sql, tables, views, thrift).await;
         }
         let (plan, batches) = done?;
         *spilled += spilled_by(&plan);
@@ -166,6 +167,7 @@ impl Engine {
         &self,
         sql: &str,
         tables: &Tables,
+        views: &[&View],
         thrift: Thrift,
     ) -> Result<(Arc<dyn ExecutionPlan>, Vec<RecordBatch>), DataFusionError> {
         let session = self.session(thrift)?;
@@ -177,6 +179,10 @@ impl Engine {
             .with_allow_ddl(false)
             .with_allow_dml(false)
             .with_allow_statements(false);
+        for view in views {
+            let frame = session.sql_with_options(view.sql, only).await?;
+            session.register_table(view.name, frame.into_view())?;
+        }
         let frame = session.sql_with_options(sql, only).await?;
         let plan = frame.create_physical_plan().await?;
         let batches = collect(plan.clone(), session.task_ctx()).await?;

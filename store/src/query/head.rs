@@ -7,15 +7,18 @@
 //! -- param service TEXT default '': of this service only; empty: of all
 //! -- days method_days from since
 //! -- days paths from day to day
+//! -- views builds
 //! -- once counted
 //! ```
 //!
 //! The first line is the question. `param` declares a column of the view `params`, which has one row. `days`
 //! promises that the answer depends on no row of a table outside of these days: files of others need not be
-//! opened. `once` names tables of the `WITH` that are worth to be made once and kept in memory; an engine
-//! that does not may make them whenever they are named.
+//! opened. `views` names views that questions share, each after those that it uses. `once` names tables of
+//! the `WITH` that are worth to be made once and kept in memory; an engine that does not may make them
+//! whenever they are named.
 
 use super::error::QueryError;
+use super::views::{NoView, View, view};
 use crate::log::Day;
 use crate::tables::{NoTable, Table};
 
@@ -30,6 +33,8 @@ pub struct Query {
     pub params: Vec<Declared>,
     /// Which days of tables are of interest.
     pub reaches: Vec<Reach>,
+    /// Views that it shares with other questions, in order.
+    pub views: Vec<&'static View>,
     /// Tables of its `WITH` that are made once, in order.
     pub once: Vec<String>,
     /// One SELECT.
@@ -109,6 +114,8 @@ pub(super) enum HeadError {
     Days,
     #[error(transparent)]
     Table(#[from] NoTable),
+    #[error(transparent)]
+    View(#[from] NoView),
     #[error("table '{0}' has no days")]
     Timeless(Table),
     #[error("no parameter '{0}' with a DATE was declared above")]
@@ -126,6 +133,7 @@ impl Query {
             question: String::new(),
             params: Vec::new(),
             reaches: Vec::new(),
+            views: Vec::new(),
             once: Vec::new(),
             sql: sql.to_owned(),
         };
@@ -146,6 +154,12 @@ impl Query {
                     }
                 }
                 query.reaches.push(reach);
+            } else if let Some(rest) = line.strip_prefix("views ") {
+                for name in rest.split(',').map(str::trim) {
+                    query
+                        .views
+                        .push(view(name).map_err(|unknown| wrong(unknown.into()))?);
+                }
             } else if let Some(rest) = line.strip_prefix("once ") {
                 query
                     .once
@@ -155,6 +169,14 @@ impl Query {
             }
         }
         Ok(query)
+    }
+
+    /// Returns true if its SQL, or that of a view, has this name of a table in it.
+    pub(super) fn has(&self, table: Table) -> bool {
+        let views = self.views.iter().map(|view| view.sql);
+        views
+            .chain([self.sql.as_str()])
+            .any(|sql| sql.contains(table.name()))
     }
 }
 
@@ -249,7 +271,7 @@ mod tests {
     #[test]
     fn a_head_is_read() {
         let sql = "-- What?\n-- param day DATE default newest-3d: the day\n-- param to TEXT: where: there\n-- param least BIGINT default 7\n\
-                   -- days paths from day to day\n-- more\nSELECT 1\n-- param late TEXT\n";
+                   -- days paths from day to day\n-- views builds, chosen\n-- more\nSELECT 1\n-- param late TEXT\n";
         let query = Query::parse("x", sql).unwrap();
         assert_eq!(query.question, "What?");
         assert_eq!(query.params.len(), 3);
@@ -260,6 +282,9 @@ mod tests {
         );
         assert_eq!(query.params[2].default, Some(Default::Number(7)));
         assert_eq!(query.reaches[0].to.as_deref(), Some("day"));
+        let views: Vec<&str> = query.views.iter().map(|view| view.name).collect();
+        assert_eq!(views, ["builds", "chosen"]);
+        assert!(query.has(Table::Windows) && !query.has(Table::Branches));
     }
 
     #[test]
@@ -270,6 +295,7 @@ mod tests {
         assert!(wrong("-- param x TEXT default soon").contains("single quotes"));
         assert!(wrong("-- days paths from x").contains("no parameter 'x'"));
         assert!(wrong("-- param x DATE\n-- days branches from x").contains("has no days"));
+        assert!(wrong("-- views build").contains("no view 'build'; there are builds, "));
         assert!(wrong("-- param x DATE\n-- days path from x").contains("there is no table 'path'"));
     }
 }

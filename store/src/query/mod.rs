@@ -18,6 +18,7 @@ mod params;
 mod ready;
 mod scan;
 mod text;
+mod views;
 
 pub use answer::{Answer, Value};
 pub use engine::{Engine, Limits, Spent};
@@ -26,3 +27,4 @@ pub use files::{DataFile, Files, Gap};
 pub use head::{Declared, Default, ParamKind, Query, Reach};
 pub use params::{Given, Params};
 pub use ready::{READY, ready};
+pub use views::View;

@@ -62,7 +62,7 @@ impl Answer {
     /// For an issue or a page in Markdown: at most `top` rows.
     pub fn markdown(&self, top: usize) -> String {
         let columns = self.shown(top);
-        let mut out = format!("## {}\n", self.title().trim_end().replace('\n', "  \n"));
+        let mut out = format!("## {}\n", escaped(self.title().trim_end()).replace('\n', "  \n"));
         for note in self.notes() {
             out += &format!("\n{}\n", escaped(&note));
         }
@@ -149,7 +149,7 @@ impl Answer {
                 })),
                 "certain" => columns.push(column("", false, &|row| self.certainty(row).to_owned())),
                 // Above the table, for all rows of a service.
-                "missing" | "unended" if has("certain") => {}
+                "missing" | "lacking" | "unended" if has("certain") => {}
                 name if name.ends_with("_ns") => {
                     let title = name.trim_end_matches("_ns");
                     columns.push(column(title, true, &|row| match self.get(row, name).number() {
@@ -180,7 +180,7 @@ impl Answer {
             Value::Float(number) if share => percent(*number),
             Value::Flag(true) => "yes".to_owned(),
             Value::Flag(false) => "no".to_owned(),
-            value => printable(&value.plain()).into_owned(),
+            value => value.printable(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! From a profile to rows.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use trodden_profile::{
@@ -120,6 +121,7 @@ impl Extract {
         }
         extract.add_covered(profile);
         extract.add_time(profile, classes);
+        extract.add_ran(profile);
         if let Some(contexts) = &profile.contexts {
             extract.add_contexts(profile, contexts, classes);
         }
@@ -243,12 +245,26 @@ impl Extract {
                 count: None,
                 exact: false,
             }));
-            self.methods.push(MethodRow {
-                signature: of.signature,
-                paths: 0,
-                decisions: 0,
-                cpu: profile.cpu.as_ref().map(|_| (0, 0)),
-            });
+        }
+    }
+
+    /// Adds methods of which nothing else is known than that they ran.
+    fn add_ran(&mut self, profile: &Profile) {
+        let known: BTreeSet<Signature> = self.methods.iter().map(|row| row.signature).collect();
+        let mut ran: BTreeSet<(usize, usize)> = profile.methods_that_ran().into_iter().collect();
+        let contexts = profile.contexts.iter();
+        let nodes = contexts.flat_map(|contexts| contexts.tree.nodes());
+        ran.extend(nodes.map(|node| (node.class as usize, node.method as usize)));
+        for (class, method) in ran {
+            let signature = self.classes[class].methods[method].signature;
+            if !known.contains(&signature) {
+                self.methods.push(MethodRow {
+                    signature,
+                    paths: 0,
+                    decisions: 0,
+                    cpu: profile.cpu.as_ref().map(|_| (0, 0)),
+                });
+            }
         }
     }
 
