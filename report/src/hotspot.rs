@@ -5,8 +5,7 @@ use serde::Serialize;
 use trodden_insight::hotspot::{HotSpotBranchView, HotSpotOutcome, HotSpotView, OwnTime};
 use trodden_insight::left_out::LeftOut;
 
-use crate::json::part_of;
-use crate::object::{Each, object};
+use crate::object::{Each, object, part_of};
 use crate::words::{percent, range};
 
 /// The meaning of the numbers.

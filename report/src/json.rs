@@ -11,14 +11,14 @@ use trodden_insight::left_out;
 use trodden_insight::names::{self, edge};
 use trodden_insight::path_time::TimeView;
 use trodden_insight::view::{BranchView, MethodView, PathView, Reasons, Unreadable, View};
-use trodden_profile::{CompilerMade, CpuTime, EdgeLabel, Key, edge_key};
+use trodden_profile::{CompilerMade, EdgeLabel, Key, edge_key};
 
 pub(crate) use path::path;
 
 use crate::findings;
 use crate::hotspot;
 use crate::kinds::Keys;
-use crate::object::{self, Each, Either, Fields, Object, filled, object};
+use crate::object::{self, Each, Either, filled, object, part_of};
 use crate::options::ReportError;
 use crate::section::Extent;
 use crate::words;
@@ -179,15 +179,6 @@ fn left_out(left: &left_out::LeftOut) -> impl Serialize {
         },
         // Most time first.
         "lines": Each(lines),
-    }
-}
-
-/// A time, with its share of the program's.
-pub(crate) fn part_of(time: CpuTime, program: CpuTime) -> Object<impl Fields> {
-    object! {
-        "samples": time.samples,
-        "seconds": time.ns as f64 / 1e9,
-        "share": time.ns as f64 / program.ns.max(1) as f64,
     }
 }
 

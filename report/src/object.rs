@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use trodden_profile::printable_lines;
+use trodden_profile::{CpuTime, printable_lines};
 
 /// An object of these keys and values. A key with `?` is left out if its value is `None`; `..` takes the keys of another one.
 macro_rules! object {
@@ -82,6 +82,15 @@ pub(crate) struct Each<I>(pub I);
 pub(crate) enum Either<A, B> {
     One(A),
     Other(B),
+}
+
+/// A time, with its share of the program's.
+pub(crate) fn part_of(time: CpuTime, program: CpuTime) -> Object<impl Fields> {
+    object! {
+        "samples": time.samples,
+        "seconds": time.ns as f64 / 1e9,
+        "share": time.ns as f64 / program.ns.max(1) as f64,
+    }
 }
 
 /// A list, if there is something in it.

@@ -1,4 +1,5 @@
-//! Branches of methods without probes, as HotSpot counted them itself, against what the program does. On both JDKs.
+//! Branches of methods without probes, as HotSpot counted them itself, against what the program does. On
+//! both JDKs.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -62,7 +63,8 @@ fn without_probes_outcomes_have_their_shares_and_their_time() -> Result<()> {
     Ok(())
 }
 
-/// A method that probes would push over the limit of the compilers, with a `switch` and a branch of known shares; what makes it long never runs.
+/// A method that probes would push over the limit of the compilers, with a `switch` and a branch of known
+/// shares; what makes it long never runs.
 fn huge() -> String {
     let mut code = String::from(
         "public class Huge {
