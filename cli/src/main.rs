@@ -20,6 +20,7 @@ mod error;
 mod gate;
 mod instrument;
 mod interrupt;
+mod mcp;
 mod memory;
 mod merge;
 mod output;
@@ -73,6 +74,7 @@ enum Command {
     Check(check::CheckArgs),
     Instrument(instrument::InstrumentArgs),
     Doctor(doctor::DoctorArgs),
+    Mcp(mcp::McpArgs),
     Store(store::StoreArgs),
     Ship(store::ShipArgs),
     Completions(shell::CompletionsArgs),
@@ -141,6 +143,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::check(&args),
         Command::Instrument(args) => instrument::instrument(&args).map(|()| ExitCode::SUCCESS),
         Command::Doctor(args) => doctor::doctor(&args),
+        Command::Mcp(args) => mcp::mcp(&args),
         Command::Store(args) => Err(store::store(&args)),
         Command::Ship(args) => Err(store::ship(&args)),
         Command::Completions(args) => shell::completions(&args, commands(true)).map(|()| ExitCode::SUCCESS),

@@ -62,7 +62,7 @@ fn walk() -> MethodMap {
     }
 }
 
-fn saved(directory: &Path, name: &str, k: u32, rows: &[(u32, u64, u64)]) -> PathBuf {
+pub fn saved(directory: &Path, name: &str, k: u32, rows: &[(u32, u64, u64)]) -> PathBuf {
     let class = ClassMap {
         name: "a/B".to_owned(),
         sha256: [1; 32],
@@ -88,7 +88,7 @@ fn saved(directory: &Path, name: &str, k: u32, rows: &[(u32, u64, u64)]) -> Path
 }
 
 /// <1> 100 times, then 1 again 90 times and 2 in 9.
-const ROWS: &[(u32, u64, u64)] = &[(1, 1, 100), (2, 1, 90), (3, 1, 85), (2, 2, 9), (1, 2, 9)];
+pub const ROWS: &[(u32, u64, u64)] = &[(1, 1, 100), (2, 1, 90), (3, 1, 85), (2, 2, 9), (1, 2, 9)];
 
 #[test]
 fn the_tree_is_reported_and_pruned_as_asked() {
