@@ -18,7 +18,7 @@ pub(crate) use path::path;
 use crate::findings;
 use crate::hotspot;
 use crate::kinds::Keys;
-use crate::object::{self, Each, Either, filled, object, part_of};
+use crate::object::{self, Each, Either, Fields, Object, filled, object, part_of};
 use crate::options::ReportError;
 use crate::section::Extent;
 use crate::words;

@@ -5,7 +5,8 @@ const MAX_CHARS: usize = 6_800;
 /// Characters of a line.
 const MAX_LINE: usize = 400;
 
-/// The piece of a text that begins with a line, the first of which is 0. Its last line says how to get the next piece.
+/// The piece of a text that begins with a line, the first of which is 0. Its last line says how to get the
+/// next piece.
 pub fn piece(text: &str, from: usize) -> String {
     let all = text.lines().count();
     let mut out = String::new();

@@ -1,7 +1,8 @@
 //! `trodden mcp`: profiles for assistants, by the Model Context Protocol on standard input and output.
 //!
-//! A tool is a command of this program in other clothes: the same question, the same answer as text, in pieces that fit
-//! into a conversation. Nothing is written, and no file outside of the named folders is read.
+//! A tool is a command of this program in other clothes: the same question, the same answer as text, in
+//! pieces that fit into a conversation. Nothing is written, and no file outside of the named folders is
+//! read.
 
 mod answer;
 mod folders;
@@ -29,8 +30,8 @@ use tools::TOOLS;
 /// Answers an assistant's questions about profiles, by the Model Context Protocol (MCP) on standard input and
 /// output.
 ///
-/// For example in the assistant's settings: {"command": "trodden", "args": ["mcp", "/home/me/project"]}. All tools
-/// only read.
+/// For example in the assistant's settings: {"command": "trodden", "args": ["mcp", "/home/me/project"]}.
+/// All tools only read.
 #[derive(Args)]
 pub struct McpArgs {
     /// Folders with profiles, diffs and sources: other files are not read.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 /// Sums by method.
 type Sums<'s> = BTreeMap<&'s str, u64>;
 
-/// Callers of the methods whose names contain a text, and what they call, by time with callees. `collapsed`: a line for
-/// each stack, `frame;frame COUNT`.
+/// Callers of the methods whose names contain a text, and what they call, by time with callees.
+/// `collapsed`: a line for each stack, `frame;frame COUNT`.
 pub fn around(collapsed: &str, method: &str) -> String {
     let (mut callers, mut callees) = (Sums::new(), Sums::new());
     let (mut all, mut with, mut own) = (0, 0, 0);
