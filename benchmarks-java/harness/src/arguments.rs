@@ -96,17 +96,6 @@ pub enum Action {
         #[arg(last = true, conflicts_with = "workload")]
         command: Vec<String>,
     },
-    /// Holds the branch counts that HotSpot keeps for itself against exact ones
-    MethodData {
-        #[command(flatten)]
-        common: Common,
-        /// Workloads: names, or kernels, apps, all
-        #[arg(long, value_delimiter = ',', required = true)]
-        workload: Vec<String>,
-        /// Seconds of processor time after which a JVM's counts are read
-        #[arg(long, default_value_t = 10)]
-        seconds: u32,
-    },
     /// Measures start-up: a program that prints something, with and without the agent
     Startup {
         #[command(flatten)]

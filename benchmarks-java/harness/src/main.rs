@@ -17,7 +17,6 @@ mod jvm;
 mod latency;
 mod lines;
 mod long;
-mod method_data;
 mod offline;
 mod overhead;
 mod papers;
@@ -215,17 +214,6 @@ fn perform(cli: Cli) -> Result<String> {
             let (plan, label) = Plan::new(&workspace, common, true)?;
             let record = start(&label, &plan)?;
             let text = jit::run(&plan, &workloads, &configs, &record)?;
-            Ok(finish(&record, text))
-        }
-        Action::MethodData {
-            common,
-            workload,
-            seconds,
-        } => {
-            let workloads = workload::choose(&workspace, &workload)?;
-            let (plan, label) = Plan::new(&workspace, common, true)?;
-            let record = start(&label, &plan)?;
-            let text = method_data::run(&plan, &workloads, seconds, &record)?;
             Ok(finish(&record, text))
         }
         Action::Startup {
