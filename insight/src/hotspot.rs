@@ -179,3 +179,94 @@ fn reached(map: &MethodMap, without: Option<EdgeRef>) -> Vec<bool> {
     }
     reached
 }
+
+#[cfg(test)]
+mod tests {
+    use trodden_numbering::{EdgeWeights, NumberingOptions, PathDag, SimpleGraph};
+    use trodden_profile::{BlockInfo, EdgeLabel, HotSpotBranch};
+
+    use super::*;
+
+    /// A loop at block 1: 0 → 1; 1 → 2 or 5; 2 → 3 or 4; 3 → 4; 4 → 1. Blocks have ten bytes.
+    fn looping() -> MethodMap {
+        let graph = SimpleGraph::new(6, &[(0, 1), (1, 2), (1, 5), (2, 3), (2, 4), (3, 4), (4, 1)]);
+        let weights = EdgeWeights::uniform(&graph);
+        let dag = PathDag::build(&graph, &weights, &NumberingOptions::default()).unwrap();
+        let block = |index: u32| {
+            let branch = vec![EdgeLabel::Taken, EdgeLabel::NotTaken];
+            let (exit, labels) = match index {
+                1 | 2 => (BlockExit::Branch, branch),
+                5 => (BlockExit::Return, Vec::new()),
+                _ => (BlockExit::FallThrough, vec![EdgeLabel::FallThrough]),
+            };
+            BlockInfo {
+                start: index * 10,
+                end: index * 10 + 10,
+                last: index * 10 + 7,
+                exit,
+                labels: labels.into(),
+            }
+        };
+        MethodMap {
+            name: "m".to_owned(),
+            descriptor: "()V".to_owned(),
+            code_length: 60,
+            blocks: (0..6).map(block).collect(),
+            graph,
+            dag,
+            lines: Vec::new(),
+            inlined: Vec::new(),
+            unobserved: Vec::new(),
+            shape: None,
+        }
+    }
+
+    #[test]
+    fn outcomes_have_the_time_of_code_that_they_alone_reach() {
+        let branch = |block, outcomes: [u64; 2]| HotSpotBranch {
+            block,
+            outcomes: outcomes.to_vec(),
+        };
+        let method = HotSpotMethod {
+            class: "a/B".to_owned(),
+            source_file: None,
+            map: looping(),
+            conditions: Default::default(),
+            branches: vec![branch(1, [90, 10]), branch(2, [30, 60])],
+        };
+        let samples = [1, 2, 4, 8, 16, 32];
+        let time = |(block, samples): (u16, u64)| {
+            (
+                block * 10 + 3,
+                CpuTime {
+                    samples,
+                    ns: samples * 1000,
+                },
+            )
+        };
+        let view = HotSpotView::new(&method, (0..).zip(samples).map(time), &Sources::new(&[]), false);
+        let found: Vec<_> = (view.branches.iter())
+            .map(|branch| {
+                (
+                    branch.block,
+                    branch
+                        .outcomes
+                        .iter()
+                        .map(|o| (o.share, o.time.map(|own| own.time.samples)))
+                        .collect::<Vec<_>>(),
+                )
+            })
+            .collect();
+        // By the first way out of 1 the blocks 2, 3 and 4 are reached, by the other one 5. Of those of 2 one alone leads to 3;
+        // 4 is reached by both.
+        let expected = [
+            (1, vec![(0.9, Some(4 + 8 + 16)), (0.1, Some(32))]),
+            (2, vec![(30.0 / 90.0, Some(8)), (60.0 / 90.0, None)]),
+        ];
+        assert_eq!(found, expected);
+        let all = view.branches[1].outcomes[0].time.unwrap();
+        assert!(
+            (all.share - 8.0 / 63.0).abs() < 1e-9 && all.interval.0 < all.share && all.share < all.interval.1
+        );
+    }
+}
