@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
-use trodden_profile::{BlockExit, CpuTime, HotSpotMethod, MethodMap, Place, share_interval};
+use trodden_profile::{CpuTime, HotSpotMethod, MethodMap, Place, share_interval};
 
 use crate::decisions::Decisions;
 use crate::names;
@@ -33,8 +33,6 @@ pub struct HotSpotBranchView {
     pub block: usize,
     /// Where it is.
     pub at: Place,
-    /// True for a switch, false for a conditional branch.
-    pub is_switch: bool,
     /// Executions that HotSpot counted, until it stopped.
     pub counted: u64,
     /// Its outcomes, in the order of the bytecode.
@@ -122,7 +120,6 @@ impl<'p> HotSpotView<'p> {
             branches.push(HotSpotBranchView {
                 block,
                 at: map.place(map.blocks[block].last),
-                is_switch: map.blocks[block].exit == BlockExit::Switch,
                 counted,
                 outcomes: counts.outcomes.iter().enumerate().map(outcome).collect(),
             });
@@ -183,7 +180,7 @@ fn reached(map: &MethodMap, without: Option<EdgeRef>) -> Vec<bool> {
 #[cfg(test)]
 mod tests {
     use trodden_numbering::{EdgeWeights, NumberingOptions, PathDag, SimpleGraph};
-    use trodden_profile::{BlockInfo, EdgeLabel, HotSpotBranch};
+    use trodden_profile::{BlockExit, BlockInfo, EdgeLabel, HotSpotBranch};
 
     use super::*;
 

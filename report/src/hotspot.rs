@@ -31,11 +31,6 @@ fn rows<'v>(view: &'v HotSpotView) -> Vec<Row<'v>> {
     rows
 }
 
-/// True if some branch went more than one way.
-pub(crate) fn has_rows(view: &HotSpotView) -> bool {
-    !rows(view).is_empty()
-}
-
 /// `3485 x != null → yes`.
 fn text(view: &HotSpotView, (branch, outcome): Row) -> String {
     let asked = view.decisions.asked(&view.method.map, branch.block);
@@ -68,16 +63,22 @@ fn time(own: Option<OwnTime>) -> String {
     })
 }
 
-/// Numbers and text of the first rows: the time of the outcome, its share of the branch's executions, the decision.
-pub(crate) fn lines(view: &HotSpotView, most: usize) -> Vec<(String, String, String)> {
+/// Numbers and text of the first rows, none where no branch went more than one way: the time of the outcome, its share of the branch's executions, the decision.
+pub(crate) fn lines(left: &LeftOut, most: usize) -> Vec<(String, String, String)> {
+    let Some(view) = &left.hotspot else {
+        return Vec::new();
+    };
     let rows = rows(view).into_iter().take(most);
     rows.map(|row| (time(row.1.time), percent(row.1.share), text(view, row)))
         .collect()
 }
 
-/// The rows on the page, with what the numbers mean.
+/// The rows on the page, with the meaning of their numbers; nothing where there are none.
 pub(crate) fn html(view: &HotSpotView) -> Markup {
     let rows = rows(view);
+    if rows.is_empty() {
+        return html! {};
+    }
     html! {
         p.note { "Branches as HotSpot counted them before it compiled the method. Times are of code that only this outcome leads to, as shares of the method's own time." }
         div.scroll { table {

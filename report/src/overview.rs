@@ -290,15 +290,12 @@ fn left_out_lines(page: &Page, left: &LeftOut, places: usize, width: usize) -> V
     for line in wrap(&about, width - 10) {
         lines.push(page.styled(SOFT, &format!("{:>10}{line}", "")));
     }
-    if let Some(branches) = left
-        .hotspot
-        .as_ref()
-        .filter(|branches| hotspot::has_rows(branches))
-    {
+    let outcomes = hotspot::lines(left, places);
+    if !outcomes.is_empty() {
         for line in wrap(hotspot::ABOUT, width - 10) {
             lines.push(page.styled(SOFT, &format!("{:>10}{line}", "")));
         }
-        for (time, share, text) in hotspot::lines(branches, places) {
+        for (time, share, text) in outcomes {
             let before = format!("{:>9}{time:<15} {share:>7} of times  ", "");
             let columns = width.saturating_sub(before.chars().count()).max(LEAST_COLUMNS);
             lines.push(format!(

@@ -224,13 +224,10 @@ impl Page {
                 percent(left.share(left.total))
             ),
         );
-        if let Some(branches) = left
-            .hotspot
-            .as_ref()
-            .filter(|branches| hotspot::has_rows(branches))
-        {
+        let outcomes = hotspot::lines(left, shown);
+        if !outcomes.is_empty() {
             self.wrapped(3, hotspot::ABOUT);
-            for (time, share, text) in hotspot::lines(branches, shown) {
+            for (time, share, text) in outcomes {
                 self.line(&format!("   {time:<15} {share:>7} of times  {text}"));
             }
         }

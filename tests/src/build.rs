@@ -113,7 +113,7 @@ pub fn all_jars(folder: &Path) -> String {
 /// A folder with the classes of Java sources that need no others, compiled once a JDK.
 ///
 /// # Errors
-/// What the compiler says.
+/// Those of the compiler.
 pub fn classes(jdk: &Jdk, name: &str, files: &[PathBuf]) -> Result<PathBuf> {
     cached(name, files, &[&jdk.feature.to_string()], |out| {
         javac(jdk, ".", files, out)
@@ -123,7 +123,7 @@ pub fn classes(jdk: &Jdk, name: &str, files: &[PathBuf]) -> Result<PathBuf> {
 /// Compiles Java sources.
 ///
 /// # Errors
-/// What the compiler says.
+/// Those of the compiler.
 pub fn javac(jdk: &Jdk, class_path: &str, files: &[PathBuf], out: &Path) -> Result<()> {
     let mut javac = jdk.command("javac");
     javac

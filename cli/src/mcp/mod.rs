@@ -39,7 +39,7 @@ pub struct McpArgs {
     folders: Vec<PathBuf>,
 }
 
-/// What the assistant is told first.
+/// Instructions for the assistant.
 const INSTRUCTIONS: &str = "Trodden records which control-flow paths of a Java program ran, how often, and which take the CPU time. \
      Begin with `profiles` (files here) and `overview` (what stands out in one). Then ask about a method, a line, callers, \
      untested outcomes, or the difference of two profiles. Shares have 95 % intervals; what is not known is said to be not known. \

@@ -30,7 +30,6 @@ struct Parameter {
     about: &'static str,
 }
 
-#[derive(Clone, Copy, PartialEq)]
 enum Kind {
     /// A file below the folders.
     File,

@@ -80,16 +80,16 @@ pub fn branches(data: &[u8], code_length: u32, receiver: usize) -> Option<Vec<(u
     rest.is_empty().then_some(found)
 }
 
-/// The number of words for receivers with which most data make sense.
-pub fn receiver_words<'d>(all: impl Iterator<Item = (&'d [u8], u32)> + Clone) -> usize {
+/// The number of words for receivers with which most data make sense, and the number of those that make none.
+pub fn receiver_words<'d>(all: impl Iterator<Item = (&'d [u8], u32)> + Clone) -> (usize, usize) {
     let wrong = |words: usize| {
-        all.clone()
-            .filter(|(data, length)| branches(data, *length, words).is_none())
-            .count()
+        let makes_none = |(data, length): &(&[u8], u32)| branches(data, *length, words).is_none();
+        all.clone().filter(makes_none).count()
     };
-    RECEIVER_WORDS
-        .min_by_key(|&words| wrong(words))
-        .unwrap_or(*RECEIVER_WORDS.start())
+    let tried = RECEIVER_WORDS.map(|words| (words, wrong(words)));
+    tried
+        .min_by_key(|&(_, wrong)| wrong)
+        .unwrap_or((*RECEIVER_WORDS.start(), 0))
 }
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ mod tests {
             (20, Counted::Switch(vec![1, 2, 3])),
         ];
         assert_eq!(branches(&data(), 50, 6), Some(expected));
-        assert_eq!(receiver_words([(&*data(), 50)].into_iter()), 6);
+        assert_eq!(receiver_words([(&*data(), 50)].into_iter()), (6, 0));
     }
 
     #[test]

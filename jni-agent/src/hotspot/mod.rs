@@ -86,16 +86,9 @@ pub fn read(
         let methods = read.class.methods.iter().zip(&read.counts);
         methods.map(|(method, data)| (&**data, method.code.len() as u32))
     });
-    let receiver = receiver_words(all.clone());
-    let (mut right, mut wrong) = (0, 0);
-    for (data, length) in all {
-        match branches(data, length, receiver) {
-            Some(_) => right += 1,
-            None => wrong += 1,
-        }
-    }
+    let (receiver, wrong) = receiver_words(all.clone());
     // Counts change while they are read, so that a few may not make sense.
-    if wrong > right / 10 {
+    if wrong > (all.count() - wrong) / 10 {
         return Err(Unread::OtherLayout);
     }
     let mut methods: Vec<HotSpotMethod> = classes.iter().flat_map(|read| of_class(read, receiver)).collect();

@@ -91,7 +91,7 @@ fn section(
                 }
             }
             p { "Its paths are not known: " (left.reason) "." }
-            @if let Some(branches) = left.hotspot.as_ref().filter(|branches| hotspot::has_rows(branches)) { (hotspot::html(branches)) }
+            @if let Some(branches) = &left.hotspot { (hotspot::html(branches)) }
             @if !of_lines.is_empty() {
                 p.note { "Shares are of the method's time with callees. "
                     @if bytecode { "Which lines these are is not known; numbers with @ are bytecode indices." } }

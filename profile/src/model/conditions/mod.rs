@@ -284,7 +284,7 @@ pub fn check_conditions(class: &ClassMap, method: u32, of: &MethodConditions) ->
     check_of_method(map, of).map_err(|fault| Problem::of_method(&class.name, map, fault))
 }
 
-fn check_of_method(map: &MethodMap, of: &MethodConditions) -> Result<(), Fault> {
+pub(in crate::model) fn check_of_method(map: &MethodMap, of: &MethodConditions) -> Result<(), Fault> {
     let blocks = |items, blocks: Vec<u32>| {
         let are_there = blocks.iter().all(|&block| (block as usize) < map.blocks.len());
         ensure(are_there && blocks.is_sorted_by(|a, b| a < b), || {

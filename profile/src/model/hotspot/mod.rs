@@ -10,9 +10,9 @@ pub(crate) mod section;
 use trodden_numbering::{BlockId, FlowGraph};
 
 use crate::model::codec::{Checked, Problem};
-use crate::model::conditions::{MethodConditions, check_conditions};
+use crate::model::conditions::{MethodConditions, check_of_method};
 use crate::model::fault::{Fault, ensure};
-use crate::model::map::{BlockExit, ClassMap, MethodMap};
+use crate::model::map::{BlockExit, MethodMap};
 
 /// A method that HotSpot counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,14 +60,8 @@ impl HotSpotMethod {
     }
 
     fn check(&self) -> Checked {
-        let class = ClassMap {
-            name: self.class.clone(),
-            sha256: [0; 32],
-            source_file: None,
-            methods: vec![self.map.clone()],
-        };
-        check_conditions(&class, 0, &self.conditions)?;
         let of_method = |fault| Problem::of_method(&self.class, &self.map, fault);
+        check_of_method(&self.map, &self.conditions).map_err(of_method)?;
         Fault::order(
             "branches that HotSpot counted",
             self.branches.is_sorted_by(|a, b| a.block < b.block),
