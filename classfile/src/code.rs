@@ -173,17 +173,7 @@ impl<'a> Code<'a> {
 
     /// Bytecode indices and opcodes of the instructions between two instruction starts.
     pub fn instructions(&self, from: u32, to: u32) -> impl Iterator<Item = (u32, u8)> + use<'a> {
-        let bytes = self.bytes;
-        let mut pc = from as usize;
-        std::iter::from_fn(move || {
-            let at = pc;
-            let op = *bytes.get(at).filter(|_| at < to as usize)?;
-            pc += match LENGTH[op as usize] {
-                0 => variable_length(bytes, at, 0).ok()?,
-                len => len as usize,
-            };
-            Some((at as u32, op))
-        })
+        instructions(self.bytes, from, to)
     }
 
     /// Absolute target of a branch or goto.
@@ -242,6 +232,21 @@ pub struct Switch<'a> {
     /// The first key of a tableswitch.
     low: Option<i32>,
     cases: &'a [u8],
+}
+
+/// Bytecode indices and opcodes of the instructions of a method's code between two instruction starts, up to
+/// one that is cut off.
+pub fn instructions(bytes: &[u8], from: u32, to: u32) -> impl Iterator<Item = (u32, u8)> {
+    let mut pc = from as usize;
+    std::iter::from_fn(move || {
+        let at = pc;
+        let op = *bytes.get(at).filter(|_| at < to as usize)?;
+        pc += match LENGTH[op as usize] {
+            0 => variable_length(bytes, at, 0).ok()?,
+            len => len as usize,
+        };
+        Some((at as u32, op))
+    })
 }
 
 impl<'a> Switch<'a> {

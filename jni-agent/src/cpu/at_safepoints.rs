@@ -67,6 +67,7 @@ impl Reader {
                 nanos,
                 in_call: true,
                 waits: Waits::default(),
+                instead: None,
             };
             stacks.add(sample, |id| methods.version(jvmti, jni, id));
         }

@@ -40,6 +40,8 @@ struct Slot {
     /// See [`Stack::waits`].
     innermost: WaitSlot,
     caller: WaitSlot,
+    /// See [`Stack::instead`]; 0: none.
+    instead: AtomicU64,
 }
 
 /// A [`Wait`] on its way; a ticket of 0: none.
@@ -48,6 +50,7 @@ struct WaitSlot {
     ticket: AtomicU64,
     depth: AtomicU32,
     represents: AtomicU32,
+    is_doubtful: AtomicBool,
 }
 
 impl WaitSlot {
@@ -58,6 +61,7 @@ impl WaitSlot {
             self.depth.store(wait.depth, Ordering::Relaxed);
             self.represents
                 .store(wait.represents.to_bits(), Ordering::Relaxed);
+            self.is_doubtful.store(wait.is_doubtful, Ordering::Relaxed);
         }
     }
 
@@ -67,6 +71,7 @@ impl WaitSlot {
             ticket,
             depth: self.depth.load(Ordering::Relaxed),
             represents: f32::from_bits(self.represents.load(Ordering::Relaxed)),
+            is_doubtful: self.is_doubtful.load(Ordering::Relaxed),
         })
     }
 }
@@ -81,6 +86,20 @@ pub struct Stack {
     pub in_call: bool,
     /// The path ends that the sample waits for.
     pub waits: Waits,
+    /// The stack is no sample, but where the one with this ticket was; not 0.
+    pub instead: Option<u64>,
+}
+
+impl Stack {
+    /// A sample that waits for nothing, in code that was interrupted.
+    pub fn of(count: i32) -> Self {
+        Stack {
+            count,
+            in_call: false,
+            waits: Waits::default(),
+            instead: None,
+        }
+    }
 }
 
 /// The path ends that a sample waits for.
@@ -101,6 +120,8 @@ pub struct Wait {
     pub depth: u32,
     /// How many samples and callers it represents, if not all of them wait.
     pub represents: f32,
+    /// True if the thread may have been in another method: see `doubtful.rs`.
+    pub is_doubtful: bool,
 }
 
 /// The slots.
@@ -125,6 +146,8 @@ pub struct Taken<'b> {
     pub in_call: bool,
     /// See [`Stack::waits`].
     pub waits: Waits,
+    /// See [`Stack::instead`].
+    pub instead: Option<u64>,
 }
 
 impl Buffer {
@@ -152,9 +175,10 @@ impl Buffer {
             .wrapping_add(at * ROOM)
     }
 
-    /// Takes a slot, has it filled and hands it over. `fill` gets room for that many frames. Safe in a signal
-    /// handler, if `fill` is: it neither waits nor allocates.
-    pub fn put(&self, nanos: u64, fill: impl FnOnce(*mut RawFrame, i32) -> Stack) {
+    /// Takes a slot, has it filled and hands it over, unless nothing came of it. `fill` gets room for that many
+    /// frames. Returns false if there was no slot. Safe in a signal handler, if `fill` is: it neither waits
+    /// nor allocates.
+    pub fn put(&self, nanos: u64, fill: impl FnOnce(*mut RawFrame, i32) -> Option<Stack>) -> bool {
         for (at, slot) in self.slots.iter().enumerate() {
             let free = slot.state.load(Ordering::Relaxed) == FREE;
             let taken = || {
@@ -162,16 +186,26 @@ impl Buffer {
                     .compare_exchange(FREE, WRITING, Ordering::Acquire, Ordering::Relaxed)
             };
             if free && taken().is_ok() {
-                let stack = fill(self.room(at), ROOM as i32);
+                let Some(stack) = fill(self.room(at), ROOM as i32) else {
+                    slot.state.store(FREE, Ordering::Release);
+                    return true;
+                };
                 slot.count.store(stack.count.min(ROOM as i32), Ordering::Relaxed);
                 slot.in_call.store(stack.in_call, Ordering::Relaxed);
                 slot.innermost.set(stack.waits.innermost);
                 slot.caller.set(stack.waits.caller);
+                slot.instead
+                    .store(stack.instead.unwrap_or_default(), Ordering::Relaxed);
                 slot.nanos.store(nanos, Ordering::Relaxed);
                 slot.state.store(FULL, Ordering::Release);
-                return;
+                return true;
             }
         }
+        false
+    }
+
+    /// There was no slot for a sample.
+    pub fn lose(&self, nanos: u64) {
         self.lost.fetch_add(1, Ordering::Relaxed);
         self.lost_nanos.fetch_add(nanos, Ordering::Relaxed);
     }
@@ -202,6 +236,7 @@ impl Buffer {
                     innermost: slot.innermost.get(),
                     caller: slot.caller.get(),
                 },
+                instead: Some(slot.instead.load(Ordering::Relaxed)).filter(|&ticket| ticket != 0),
             });
             slot.state.store(FREE, Ordering::Release);
         }
@@ -222,10 +257,11 @@ mod tests {
         ticket: 3,
         depth: 1,
         represents: 1.5,
+        is_doubtful: true,
     };
 
     fn put(buffer: &Buffer, count: i32, first: usize) {
-        buffer.put(2, |room, most| {
+        let found = buffer.put(2, |room, most| {
             for at in 0..count.clamp(0, most) as usize {
                 let frame = RawFrame {
                     bci: at as i32,
@@ -234,15 +270,19 @@ mod tests {
                 // SAFETY: there is room for `most` frames.
                 unsafe { room.add(at).write(frame) };
             }
-            Stack {
-                count,
+            Some(Stack {
                 in_call: first == 10,
                 waits: Waits {
                     innermost: (first == 10).then_some(WAIT),
                     caller: None,
                 },
-            }
+                instead: (first == 10).then_some(8),
+                ..Stack::of(count)
+            })
         });
+        if !found {
+            buffer.lose(2);
+        }
     }
 
     #[test]
@@ -262,6 +302,7 @@ mod tests {
                 );
                 assert_eq!(sample.waits.innermost, sample.in_call.then_some(WAIT));
                 assert_eq!(sample.waits.caller, None);
+                assert_eq!(sample.instead, sample.in_call.then_some(8));
                 taken.push((sample.stack.map(|s| (s.len(), s[0].method, s[1].bci)), sample.cut));
             });
             assert_eq!(
@@ -273,6 +314,7 @@ mod tests {
                 ]
             );
             assert_eq!(buffer.take_lost(), (1, 2), "round {round}");
+            assert!(buffer.put(2, |_, _| None), "nothing comes of it");
         }
         buffer.take(|sample| panic!("{sample:?}"));
     }

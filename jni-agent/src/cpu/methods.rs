@@ -17,6 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use jvmti_bindings::sys::jni::jmethodID;
 use jvmti_bindings::sys::jvmti::jvmtiFrameInfo;
 use rustc_hash::{FxHashMap, FxHashSet};
+use trodden_classfile::code::instructions;
+use trodden_classfile::opcodes::{INVOKEDYNAMIC, INVOKEVIRTUAL};
 use trodden_profile::{CpuFrame, CpuFrameKind};
 
 use super::buffer::FRAMES;
@@ -47,6 +49,8 @@ pub struct MethodVersion {
     pub old_code: Option<u32>,
     /// Where its lines begin: bytecode index and line, ascending.
     pub lines: Vec<(u16, u16)>,
+    /// Bytecode indices of its calls, ascending.
+    pub calls: Vec<u16>,
 }
 
 #[derive(Default)]
@@ -204,6 +208,7 @@ impl Methods {
         let method = std::ptr::without_provenance_mut(id);
         let name = jvmti.class_name(class);
         let lines = jvmti.lines(method);
+        let calls = calls(&jvmti.bytecodes(method).unwrap_or_default());
         let found = name.and_then(|name| Ok((name, jvmti.method_name(method)?, jvmti.is_native(method)?)));
         jni.delete_local(class.raw());
         let (class, (name, descriptor), native) = found.ok()?;
@@ -221,6 +226,7 @@ impl Methods {
             frame,
             old_code,
             lines,
+            calls,
         })
     }
 
@@ -253,6 +259,13 @@ impl Known {
     }
 }
 
+/// Bytecode indices of the calls in a method's code.
+fn calls(code: &[u8]) -> Vec<u16> {
+    let all = instructions(code, 0, code.len() as u32);
+    let calls = all.filter(|(_, opcode)| (INVOKEVIRTUAL..=INVOKEDYNAMIC).contains(opcode));
+    calls.filter_map(|(bci, _)| u16::try_from(bci).ok()).collect()
+}
+
 /// A class's name without what is another one in each run: the address in that of a hidden class, the number
 /// in that of a lambda.
 fn lasting(name: &str) -> String {
@@ -268,7 +281,17 @@ fn lasting(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::lasting;
+    use super::{calls, lasting};
+
+    #[test]
+    fn calls_are_found_between_other_instructions() {
+        // aload_0, sipush 0xb6b6, invokevirtual, lconst_0, invokestatic, invokedynamic, invokeinterface, return.
+        let code = [
+            0x2a, 0x11, 0xb6, 0xb6, 0xb6, 0, 1, 9, 0xb8, 0, 2, 0xba, 0, 3, 0, 0, 0xb9, 0, 4, 1, 0, 0xb1,
+        ];
+        assert_eq!(calls(&code), [4, 8, 11, 16]);
+        assert_eq!(calls(&[]), []);
+    }
 
     #[test]
     fn names_are_the_same_in_each_run() {

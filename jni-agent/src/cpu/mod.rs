@@ -11,7 +11,7 @@
 //! | `timers.rs` | which thread has which timer |
 //! | `task_clock.rs` | the kernel's clock of a thread's CPU time, in place of a timer |
 //! | `buffer.rs` | stacks on their way from handlers to our thread |
-//! | `innermost.rs` | which of the methods inlined into one compiled method code belongs to |
+//! | `doubtful.rs` | code that the compiler may have put down to the wrong method |
 //! | `methods.rs` | which method an id stands for, and for how long |
 //! | `nameless.rs` | when old versions of methods are looked for |
 //! | `next_write/` | the path that a thread was on, which is known when it ends |
@@ -23,7 +23,7 @@
 
 mod at_safepoints;
 mod buffer;
-mod innermost;
+mod doubtful;
 mod methods;
 mod nameless;
 mod next_write;
@@ -112,7 +112,8 @@ fn answered_by(host: &Host, tap: &Tap) -> Option<&'static NextWrite> {
         debug!("-Xcheck:jni: time is divided among paths by their counts");
         return None;
     }
-    match NextWrite::install(host.blocks.block_length(), tap.library().unwrap_or_default()) {
+    let library = tap.library().unwrap_or_default();
+    match NextWrite::install(host.blocks.block_length(), library, signal::locate) {
         Ok(next_write) => Some(next_write),
         Err(e) => {
             warning!("time is divided among paths by their counts: {e}");
@@ -140,8 +141,12 @@ impl CpuSampler {
             return Ok(());
         }
         lock(&self.stacks).find_places_by(&*host.registry);
-        if let Err(e) = (host.jvmti).add_capabilities(|set| set.set_can_get_line_numbers(true)) {
-            debug!("methods that are left out have no lines: {e}");
+        let tables = host.jvmti.add_capabilities(|set| {
+            set.set_can_get_line_numbers(true);
+            set.set_can_get_bytecodes(true);
+        });
+        if let Err(e) = tables {
+            debug!("lines of methods that are left out, and calls in methods, are not known: {e}");
         }
         let timers = match by {
             SampledBy::Safepoint => None,

@@ -19,6 +19,30 @@ pub struct Waiter {
     pub is_innermost: bool,
     /// The time that the sample represents.
     pub time: CpuTime,
+    /// Where the time of the sample is, if that is in doubt.
+    pub doubt: Option<Doubt>,
+}
+
+/// A sample in doubt: its time is at a node that it may not belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// The node.
+    pub node: u32,
+    /// Hash of its stack.
+    pub stack: u64,
+    /// Its time.
+    pub time: CpuTime,
+}
+
+/// Where a sample in doubt was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instead {
+    /// The node.
+    pub node: u32,
+    /// The method.
+    pub frame: u32,
+    /// The place in it, in the method without probes.
+    pub bci: Option<u16>,
 }
 
 /// Waiting samples by the number of their wait, and answers.
@@ -56,17 +80,31 @@ impl Pending {
         }
     }
 
-    /// An answer has come. `path`: the frame of a slot's method, and the path.
-    pub fn answer(&mut self, answer: Answer, path: impl FnOnce(u32) -> Option<(u32, u64)>) {
+    /// An answer has come. `path`: the frame of a slot's method, and the path; `instead`: where samples in
+    /// doubt were, if they were elsewhere. Returns these samples, if it is known where they were.
+    pub fn answer(
+        &mut self,
+        answer: Answer,
+        path: impl FnOnce(u32) -> Option<(u32, u64)>,
+        instead: Option<Instead>,
+    ) -> Vec<Doubt> {
         let samples = self.waiting.remove(&answer.ticket).unwrap_or_default();
         self.number -= samples.len();
-        let found = match answer.outcome {
-            Outcome::Slot(slot) => path(slot),
-            _ => None,
+        let (found, is_known) = match answer.outcome {
+            Outcome::Slot(slot) => (path(slot), true),
+            Outcome::Elsewhere(slot) => (path(slot).filter(|_| instead.is_some()), instead.is_some()),
+            _ => (None, false),
         };
+        let doubts = samples.iter().filter_map(|waiter| waiter.doubt);
+        let doubts = if is_known { doubts.collect() } else { Vec::new() };
         for waiter in samples {
+            let waiter = match instead {
+                Some(Instead { frame, bci, .. }) => Waiter { frame, bci, ..waiter },
+                None => waiter,
+            };
             self.answer_one(waiter, answer.outcome, found);
         }
+        doubts
     }
 
     /// `found`: the path that was seen, with the frame of its method.
@@ -76,13 +114,14 @@ impl Pending {
             bci,
             is_innermost,
             time,
+            ..
         } = waiter;
         let path = found.filter(|found| found.0 == frame).map(|found| found.1);
         self.paths.add((frame, bci, path), time);
         let of = self.waits.of(is_innermost);
         let sum = match (outcome, path) {
             (_, Some(_)) => &mut of.answered,
-            (Outcome::Missed | Outcome::Slot(_), None) => &mut of.missed,
+            (Outcome::Missed | Outcome::Slot(_) | Outcome::Elsewhere(_), None) => &mut of.missed,
             (Outcome::Gone, None) => &mut of.gone,
             (Outcome::Dropped, None) => &mut of.dropped,
         };
@@ -116,6 +155,7 @@ mod tests {
                 samples,
                 ns: 1_000_000 * samples,
             },
+            doubt: None,
         }
     }
 
@@ -130,10 +170,10 @@ mod tests {
             outcome: Outcome::Slot(20),
         };
         // Of the method, of another one, and the answers to the others were lost.
-        pending.answer(slot(2), |_| Some((3, 5)));
-        pending.answer(slot(1), |_| Some((4, 5)));
+        pending.answer(slot(2), |_| Some((3, 5)), None);
+        pending.answer(slot(1), |_| Some((4, 5)), None);
         pending.drop_all();
-        pending.answer(slot(3), |_| Some((3, 5)));
+        pending.answer(slot(3), |_| Some((3, 5)), None);
         let (paths, waits) = pending.answered();
         let of = waits.innermost;
         let samples = [of.asked, of.answered, of.missed, of.gone, of.dropped].map(|time| time.samples);
@@ -143,6 +183,46 @@ mod tests {
             .map(|(place, time)| (place.2, time.samples))
             .collect();
         assert_eq!(by_path, [(None, 25), (Some(5), 6)]);
+    }
+
+    #[test]
+    fn samples_in_doubt_have_the_path_of_where_they_were() {
+        let mut pending = Pending::default();
+        let doubt = |stack| Doubt {
+            node: 2,
+            stack,
+            time: CpuTime { samples: 1, ns: 9 },
+        };
+        for ticket in 1..=4 {
+            let doubt = Some(doubt(ticket));
+            pending.add(ticket, Waiter { doubt, ..waiter(1) });
+        }
+        let instead = Instead {
+            node: 6,
+            frame: 4,
+            bci: Some(30),
+        };
+        let mut answer = |ticket, outcome, frame, instead| {
+            pending.answer(Answer { ticket, outcome }, |_| Some((frame, 5)), instead)
+        };
+        assert_eq!(answer(1, Outcome::Elsewhere(20), 4, Some(instead)), [doubt(1)]);
+        // It was where it seemed to be; the stack had no room; nothing is known.
+        assert_eq!(answer(2, Outcome::Slot(20), 3, None), [doubt(2)]);
+        assert_eq!(answer(3, Outcome::Elsewhere(20), 3, None), []);
+        assert_eq!(answer(4, Outcome::Gone, 3, None), []);
+        let (paths, waits) = pending.answered();
+        let places: Vec<_> = paths.iter().map(|(place, time)| (place, time.samples)).collect();
+        assert_eq!(
+            places,
+            [
+                ((3, Some(7), None), 2),
+                ((3, Some(7), Some(5)), 1),
+                ((4, Some(30), Some(5)), 1)
+            ]
+        );
+        let of = waits.innermost;
+        let samples = [of.asked, of.answered, of.missed, of.gone].map(|time| time.samples);
+        assert_eq!(samples, [4, 2, 1, 1]);
     }
 
     #[test]

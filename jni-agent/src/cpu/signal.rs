@@ -19,8 +19,8 @@ use jvmti_bindings::sys::jni::JNIEnv;
 
 use super::Unavailable;
 use super::buffer::{Buffer, FRAMES, RawFrame, Stack, Taken, Waits};
-use super::innermost::{INNERMOST, Innermost, Probes};
-use super::next_write::NextWrite;
+use super::doubtful::Probes;
+use super::next_write::{Counting, Found, InDoubt, Interruption, Judge, NextWrite};
 use super::reasons::THREAD_EXIT;
 use super::stacks::OURS;
 use super::task_clock;
@@ -122,14 +122,7 @@ pub fn install(vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Result<&'static Tap, Unava
         action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
         // No handler of the program's runs inside ours, and none of ours inside another of ours.
         libc::sigfillset(&raw mut action.sa_mask);
-        // Those that the JVM needs when a walk reads what is not there.
-        for needed in [
-            libc::SIGSEGV,
-            libc::SIGBUS,
-            libc::SIGFPE,
-            libc::SIGILL,
-            libc::SIGTRAP,
-        ] {
+        for needed in FAULTS {
             libc::sigdelset(&raw mut action.sa_mask, needed);
         }
         libc::sigaction(tap.signal, &raw const action, null_mut())
@@ -184,6 +177,38 @@ fn walker(vm: Vm) -> Option<Walker> {
     // SAFETY: HotSpot's function of that name has this signature since JDK 6.
     Some(unsafe { std::mem::transmute::<*mut c_void, Walker>(address) })
 }
+
+/// Finds out where the calling thread is, which was interrupted as it counted: a
+/// [`Locator`](super::next_write::Locator). In the handler of a fault.
+pub fn locate(context: *mut c_void, of: InDoubt, judge: Judge<'_>) -> Found {
+    // SAFETY: null, or never freed.
+    let Some(tap) = (unsafe { TAP.load(Ordering::Acquire).as_ref() }) else {
+        return Found::There;
+    };
+    // SAFETY: sets of signals that are filled in; of the calling thread.
+    unsafe {
+        let mut faults: libc::sigset_t = MaybeUninit::zeroed().assume_init();
+        for needed in FAULTS {
+            libc::sigaddset(&raw mut faults, needed);
+        }
+        // Until the handler returns.
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const faults, null_mut());
+    }
+    tap.locate(context, of, judge)
+}
+
+/// Distances from a store that counts, in bytes, at which it is looked for who counts: the nearest first.
+const NEAR: [isize; 17] = [
+    0, -4, 4, -8, 8, -12, 12, -16, 16, -24, 24, -32, 32, -48, 48, -64, 64,
+];
+/// Signals that the JVM needs when a walk reads what is not there.
+const FAULTS: [c_int; 5] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGTRAP,
+];
 
 extern "C" fn handler(_: c_int, info: *mut TimerInfo, context: *mut c_void) {
     // SAFETY: the address of the calling thread's own number.
@@ -356,19 +381,17 @@ impl Tap {
             // processors.
             let now = spent(0).unwrap_or_default();
             let nanos = timers::advance(clock, now);
-            self.buffer.put(nanos, |frames, most| {
+            let found = self.buffer.put(nanos, |frames, most| {
                 if env.is_null() {
-                    Stack {
-                        count: THREAD_EXIT,
-                        in_call: false,
-                        waits: Waits::default(),
-                    }
-                } else {
-                    let mut stack = self.walk(env, context, frames, most);
-                    stack.waits = self.wait(clock, context, frames, stack.count).unwrap_or_default();
-                    stack
+                    return Some(Stack::of(THREAD_EXIT));
                 }
+                let mut stack = self.walk(env, context, frames, most);
+                stack.waits = self.wait(clock, context, frames, stack).unwrap_or_default();
+                Some(stack)
             });
+            if !found {
+                self.buffer.lose(nanos);
+            }
             if let Some(file) = file {
                 // If it fails, the thread has no samples any more.
                 task_clock::again(file, Some(self.period()));
@@ -379,24 +402,81 @@ impl Tap {
         self.busy.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// A sample of the calling thread, which has `count` frames, waits for its path, if it can.
+    /// See [`locate`].
+    ///
+    /// Code of a probe is next to the store that counts, and some of it is put down to the right method, if the
+    /// store is not.
+    fn locate(&self, context: *mut c_void, of: InDoubt, judge: Judge<'_>) -> Found {
+        let env = self.vm.env();
+        // SAFETY: `context` is that of the interruption, which nobody else uses meanwhile.
+        let mut place = unsafe { Place::of(context) };
+        let Some((code, registers)) = self.code.as_ref().zip(place.registers()) else {
+            return Found::There;
+        };
+        let mut found = Found::There;
+        if !env.is_null() {
+            self.buffer.put(0, |frames, most| {
+                for offset in NEAR {
+                    let pc = registers.pc.wrapping_add_signed(offset);
+                    if offset != 0 && !code.is_same_method(registers.pc, pc) {
+                        continue;
+                    }
+                    let mut stack = Stack::of(0);
+                    place.at(Registers { pc, ..registers }, |context| {
+                        stack = self.walk(env, context, frames, most);
+                    });
+                    let Some(count) = usize::try_from(stack.count).ok().filter(|&count| count > 0) else {
+                        continue;
+                    };
+                    // SAFETY: the JVM has just written `count` frames there.
+                    let walked = unsafe { std::slice::from_raw_parts(frames, count.min(FRAMES)) };
+                    found = judge(Counting {
+                        frames: self.probes.without(walked),
+                        whole: count <= FRAMES,
+                        same_code: code.is_same_method(of.pc, registers.pc),
+                    });
+                    if found != Found::Unfit {
+                        return (found == Found::Elsewhere).then_some(Stack {
+                            in_call: false,
+                            instead: Some(of.ticket),
+                            ..stack
+                        });
+                    }
+                }
+                None
+            });
+        }
+        found
+    }
+
+    /// A sample of the calling thread, which has this stack, waits for its path, if it can.
     fn wait(
         &self,
         clock: &ThreadClock,
         context: *mut c_void,
         frames: *const RawFrame,
-        count: c_int,
+        stack: Stack,
     ) -> Option<Waits> {
         // SAFETY: null, or never freed.
         let next_write = unsafe { self.next_write.load(Ordering::Acquire).as_ref() }?;
         let waiting = clock.waiting()?;
-        let count = usize::try_from(count).ok().filter(|&count| count > 0)?;
+        let count = usize::try_from(stack.count).ok().filter(|&count| count > 0)?;
         // SAFETY: the JVM has just written `count` frames there.
-        let stack = unsafe { std::slice::from_raw_parts(frames, count.min(FRAMES)) };
+        let walked = unsafe { std::slice::from_raw_parts(frames, count.min(FRAMES)) };
         // SAFETY: `context` is that of the interruption.
         let registers = unsafe { Place::of(context) }.registers();
-        let sp = registers.map_or(0, |registers| registers.sp);
-        Some(next_write.wait(waiting, stack, count <= FRAMES, sp))
+        let is_compiled = |registers: Registers| {
+            let code = self.code.as_ref();
+            !stack.in_call && code.is_some_and(|code| code.is_compiled(registers.pc))
+        };
+        let is_call = |frame: RawFrame| next_write.targets().is_call(frame.method, frame.bci);
+        let at = Interruption {
+            whole: count <= FRAMES,
+            pc: registers.map_or(0, |registers| registers.pc),
+            sp: registers.map_or(0, |registers| registers.sp),
+            is_doubtful: registers.is_some_and(is_compiled) && self.probes.is_doubtful(walked, is_call),
+        };
+        Some(next_write.wait(waiting, walked, at))
     }
 
     /// Samples wait for their paths here from now on; `None`: they do not wait.
@@ -410,7 +490,7 @@ impl Tap {
     fn walk(&self, env: *mut JNIEnv, context: *mut c_void, frames: *mut RawFrame, most: c_int) -> Stack {
         // SAFETY: `context` is that of the interruption, which nobody else uses meanwhile.
         let mut place = unsafe { Place::of(context) };
-        let ask_for = |context: *mut c_void, frames: *mut RawFrame, most: c_int| {
+        let ask = |context: *mut c_void| {
             let mut trace = CallTrace {
                 env,
                 count: THREAD_EXIT,
@@ -420,13 +500,8 @@ impl Tap {
             unsafe { (self.walker)(&raw mut trace, most, context) };
             trace.count
         };
-        let ask = |context: *mut c_void| ask_for(context, frames, most);
         let Some((code, registers)) = self.code.as_ref().zip(place.registers()) else {
-            return Stack {
-                count: ask(context),
-                in_call: false,
-                waits: Waits::default(),
-            };
+            return Stack::of(ask(context));
         };
         // SAFETY: of the calling thread, whose registers these are.
         let start = unsafe { code.check(env, registers) };
@@ -435,31 +510,6 @@ impl Tap {
             Err(Unsafe::Deoptimizing) => DEOPTIMIZATION,
             Err(Unsafe::CallerUnknown) => NOT_WALKABLE_JAVA,
         };
-        if count > 0 && start == Ok(Start::Registers) {
-            // SAFETY: the walker has written that many, of the calling handler's own slot.
-            let walked = unsafe { std::slice::from_raw_parts(frames, count.min(most) as usize) };
-            let named = self.probes.innermost(walked);
-            let mut look = |offset| {
-                let pc = registers.pc.wrapping_add_signed(offset);
-                let mut frames = [RawFrame::default(); INNERMOST];
-                let mut found = 0;
-                if code.is_same_method(registers.pc, pc) {
-                    place.at(Registers { pc, ..registers }, |context| {
-                        found = ask_for(context, frames.as_mut_ptr(), INNERMOST as c_int);
-                    });
-                }
-                (found > 0).then(|| self.probes.innermost(&frames[..found as usize]))
-            };
-            if self.may_be_wrong(&named)
-                && let Some(offset) = self.probes.elsewhere(&named, &mut look)
-            {
-                let pc = registers.pc.wrapping_add_signed(offset);
-                let mut again = 0;
-                place.at(Registers { pc, ..registers }, |context| again = ask(context));
-                // Else unchanged.
-                count = if again > 0 { again } else { ask(context) };
-            }
-        }
         let is_refused = [UNKNOWN_JAVA, NOT_WALKABLE_JAVA].contains(&count);
         let mut alone = code.is_alone_in(registers.pc, OURS);
         if is_refused || (count > 0 && alone.is_none() && start == Ok(Start::Registers)) {
@@ -483,17 +533,8 @@ impl Tap {
         Stack {
             count,
             in_call: start == Ok(Start::LastCall) || alone == Some(true),
-            waits: Waits::default(),
+            ..Stack::of(count)
         }
-    }
-
-    /// True where it is in doubt that the thread was in the method that compiled code is attributed to.
-    /// Code of a method that decides something is at least its decision, its probe, and more.
-    fn may_be_wrong(&self, named: &Innermost) -> bool {
-        // SAFETY: null, or never freed.
-        let next_write = unsafe { self.next_write.load(Ordering::Acquire).as_ref() };
-        let decides = |method| next_write?.targets().get(method).filter(|slots| slots.number > 1);
-        self.probes.is_shared(named) || (named.has_callers() && decides(named.method()).is_some())
     }
 
     /// CPU time that samples have taken so far, in nanoseconds.

@@ -9,11 +9,12 @@ use trodden_profile::{CpuFailure, CpuFrame, CpuFrameKind, CpuRow, CpuSamples, Cp
 
 use super::buffer::{RawFrame, Taken};
 use super::methods::MethodVersion;
-use super::next_write::{Answer, NextWrite};
-use super::pending::{Pending, Waiter};
+use super::next_write::{Answer, Calls, NextWrite, Outcome};
+use super::pending::{Doubt, Instead, Pending, Waiter};
 use super::reasons::{place, reason};
 use crate::classes::{CodePlaces, Places};
 use crate::log::warning;
+use crate::sampling::SplitMix;
 
 /// Different stacks that are kept at most: some 20 MB.
 const NODES: usize = 1 << 18;
@@ -82,6 +83,15 @@ pub struct Stacks {
     cut: CpuTime,
     /// Samples that wait for their paths.
     pending: Pending,
+    /// Where samples in doubt were, by their tickets, until their answers come.
+    instead: FxHashMap<u64, Instead>,
+    /// Where those that waited were, by the hash of their stack, as long as ids are valid.
+    doubts: FxHashMap<u64, Doubts>,
+    draws: u64,
+    /// The node that a method's last sample is at, by frame.
+    last: FxHashMap<u32, u32>,
+    /// Where calls are in methods, each list once; never freed, as handlers read them.
+    calls: FxHashMap<Vec<u16>, &'static Calls>,
     /// Ids of methods whose slots the handler knows, or that have none.
     targeted: FxHashSet<usize>,
     /// Frames and paths by slot.
@@ -114,6 +124,7 @@ impl Stacks {
         pending.reset();
         *self = Stacks {
             pending,
+            calls: std::mem::take(&mut self.calls),
             interval: self.interval,
             reader: self.reader,
             limit: self.limit,
@@ -126,6 +137,7 @@ impl Stacks {
     pub fn forget_methods(&mut self) {
         self.by_id.clear();
         self.by_stack.clear();
+        self.doubts.clear();
         self.forget_targets();
     }
 
@@ -170,15 +182,54 @@ impl Stacks {
     pub fn answer(&mut self, answers: Vec<Answer>, sampled: u64) -> u64 {
         let mut pending = std::mem::take(&mut self.pending);
         for answer in answers {
-            pending.answer(answer, |slot| self.path_of(slot));
+            let instead = self
+                .instead
+                .remove(&answer.ticket)
+                .or_else(|| self.usual(answer.outcome));
+            for doubt in pending.answer(answer, |slot| self.path_of(slot), instead) {
+                self.end_doubt(doubt, instead.map(|instead| instead.node));
+            }
         }
         if std::mem::take(&mut pending.lost) > 0 {
             pending.drop_all();
+            self.instead.clear();
         }
         self.pending = pending;
         self.pending
             .from
             .map_or(0, |next_write| next_write.budget(sampled))
+    }
+
+    /// Where the method of a path end was last, whose stack is not known.
+    fn usual(&mut self, outcome: Outcome) -> Option<Instead> {
+        let Outcome::Elsewhere(slot) = outcome else {
+            return None;
+        };
+        let (frame, _) = self.path_of(slot)?;
+        let node = *self.last.get(&frame)?;
+        let bci = self.nodes.get(node as usize)?.bci;
+        Some(Instead { node, frame, bci })
+    }
+
+    /// It is known where a sample in doubt was: at this node, if not where it seemed to be.
+    fn end_doubt(&mut self, doubt: Doubt, instead: Option<u32>) {
+        self.doubts.entry(doubt.stack).or_default().add(instead);
+        if let Some(node) = instead
+            && let Ok([from, to]) = self.nodes.get_disjoint_mut([doubt.node as usize, node as usize])
+        {
+            from.own = from.own.less(doubt.time);
+            to.own = to.own.plus(doubt.time);
+        }
+    }
+
+    /// The node of a sample that does not wait, by that of its stack: where a random one was of those which
+    /// waited in doubt.
+    fn drawn(&mut self, at: u32, stack: u64) -> u32 {
+        let Some(doubts) = self.doubts.get(&stack) else {
+            return at;
+        };
+        self.draws = self.draws.wrapping_add(SplitMix::GAMMA);
+        doubts.draw(SplitMix::mixed(self.draws)).unwrap_or(at)
     }
 
     /// The frame of the method that has a slot, and the path that is counted there.
@@ -234,6 +285,7 @@ impl Stacks {
             samples: 1,
             ns: sample.nanos,
         };
+        let mut stack_hash = None;
         let spot = match sample.stack {
             Err(reason) => {
                 let sum = self.failed.entry(reason).or_default();
@@ -253,12 +305,14 @@ impl Stacks {
                     self.targeted.clear();
                 }
                 let hash = hash(stack, [sample.cut, sample.in_call]);
+                stack_hash = Some(hash);
                 match self.by_stack.get(&hash) {
                     Some(&known) => known,
                     None => {
                         let (found, named) = self.spot(stack, (sample.cut, sample.in_call), &mut look_up);
                         if self.by_stack.len() >= self.limit() {
                             self.by_stack.clear();
+                            self.doubts.clear();
                         }
                         if named {
                             self.by_stack.insert(hash, found);
@@ -269,10 +323,21 @@ impl Stacks {
                 }
             }
         };
-        let Spot::Node { at, whole } = spot else {
+        if let Some(ticket) = sample.instead {
+            if let Spot::Node { at, whole: true } = spot
+                && let Some(&CpuRow { frame, bci, .. }) = self.nodes.get(at as usize)
+            {
+                self.instead.insert(ticket, Instead { node: at, frame, bci });
+            }
+            return;
+        }
+        let Spot::Node { mut at, whole } = spot else {
             self.probes = self.probes.plus(time);
             return;
         };
+        if let (Some(stack), None) = (stack_hash, sample.waits.innermost) {
+            at = self.drawn(at, stack);
+        }
         let waits = [(sample.waits.innermost, true), (sample.waits.caller, false)];
         for (wait, is_innermost) in waits {
             if let (Some(wait), Ok(stack)) = (wait, sample.stack)
@@ -288,6 +353,11 @@ impl Stacks {
                         ns: (time.ns as f64 * f64::from(wait.represents)) as u64,
                         ..time
                     },
+                    doubt: stack_hash.filter(|_| wait.is_doubtful).map(|stack| Doubt {
+                        node: at,
+                        stack,
+                        time,
+                    }),
                 };
                 self.pending.add(wait.ticket, waiter);
             }
@@ -301,6 +371,7 @@ impl Stacks {
         // There is one: the limit is at least 1.
         if let Some(row) = self.nodes.get_mut(at as usize) {
             row.own = row.own.plus(time);
+            self.last.insert(row.frame, at);
         }
     }
 
@@ -363,6 +434,11 @@ impl Stacks {
             self.lines.entry(seen.0).or_insert_with(|| found.lines.into());
         }
         self.by_id.insert(raw.method, seen);
+        if let Some(next_write) = self.pending.from {
+            let calls = self.calls.entry(found.calls);
+            let calls = *calls.or_insert_with_key(|calls| Box::leak(Box::new(calls.clone())));
+            next_write.targets().set_calls(raw.method, calls);
+        }
         Some(seen)
     }
 
@@ -473,6 +549,33 @@ impl Stacks {
     }
 }
 
+/// Where the last samples of a stack were that waited in doubt.
+#[derive(Default)]
+struct Doubts {
+    /// A node, or `None`: where they seemed to be.
+    last: Vec<Option<u32>>,
+    number: usize,
+}
+
+impl Doubts {
+    /// How many are kept.
+    const KEPT: usize = 32;
+
+    fn add(&mut self, node: Option<u32>) {
+        if self.last.len() < Self::KEPT {
+            self.last.push(node);
+        } else {
+            self.last[self.number % Self::KEPT] = node;
+        }
+        self.number += 1;
+    }
+
+    /// One of them, by any number.
+    fn draw(&self, random: u64) -> Option<u32> {
+        *self.last.get(random as usize % self.last.len().max(1))?
+    }
+}
+
 /// A hash of a whole stack. Two stacks of a million have the same one with a probability of 1 in 10 million.
 fn hash(stack: &[RawFrame], [cut, in_call]: [bool; 2]) -> u64 {
     let mix = |hash: u64, word: u64| {
@@ -507,6 +610,7 @@ mod tests {
             },
             old_code: (id >= 500).then_some(40),
             lines: vec![(4, 100 + (id % 500) as u16), (8, 200)],
+            calls: Vec::new(),
         })
     }
 
@@ -531,6 +635,7 @@ mod tests {
             nanos: millis * 1_000_000,
             in_call: true,
             waits: Waits::default(),
+            instead: None,
         };
         stacks.add(sample, look_up);
     }
@@ -572,6 +677,7 @@ mod tests {
                 frame,
                 old_code: None,
                 lines: Vec::new(),
+                calls: Vec::new(),
             })
         };
         for frames in [
@@ -592,6 +698,7 @@ mod tests {
                     nanos: 1_000_000,
                     in_call,
                     waits: Waits::default(),
+                    instead: None,
                 };
                 stacks.add(sample, named);
             }
@@ -631,6 +738,7 @@ mod tests {
                 nanos: 2_000_000,
                 in_call: false,
                 waits: Waits::default(),
+                instead: None,
             };
             stacks.add(sample, look_up);
         }
@@ -786,6 +894,7 @@ mod tests {
             nanos: 1_000_000,
             in_call: true,
             waits: Waits::default(),
+            instead: None,
         };
         stacks.add(sample(), renamed);
         stacks.forget_methods();

@@ -225,6 +225,11 @@ impl CodeCache {
         }
     }
 
+    /// True for an address in a compiled method.
+    pub fn is_compiled(&self, pc: usize) -> bool {
+        matches!(self.blob(pc), Some(Blob::Compiled(_)))
+    }
+
     /// True if an address belongs to one method alone, which is interpreted, or was compiled alone and is of
     /// a class whose name begins like one of these. `None` if that cannot be said, as the address is in
     /// neither. The method must be on the stack of the calling thread.

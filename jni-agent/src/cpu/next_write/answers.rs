@@ -10,6 +10,8 @@ const ENTRIES: u64 = 1 << 13;
 pub enum Outcome {
     /// This slot was written to next.
     Slot(u32),
+    /// The sample was in doubt, and this slot of another activation was written to next, which it was in.
+    Elsewhere(u32),
     /// The method counted before that could be seen: several paths may have ended.
     Missed,
     /// The method is on the stack no more, and has not counted: an exception has cut off its path.
@@ -46,6 +48,8 @@ pub struct Answers {
 const MISSED: u64 = 1 << 32;
 const GONE: u64 = 2 << 32;
 const DROPPED: u64 = 3 << 32;
+/// Beside a slot.
+const ELSEWHERE: u64 = 4 << 32;
 
 impl Answers {
     /// None yet.
@@ -73,6 +77,7 @@ impl Answers {
         cell.ticket.store(answer.ticket, Ordering::Relaxed);
         let outcome = match answer.outcome {
             Outcome::Slot(slot) => u64::from(slot),
+            Outcome::Elsewhere(slot) => ELSEWHERE | u64::from(slot),
             Outcome::Missed => MISSED,
             Outcome::Gone => GONE,
             Outcome::Dropped => DROPPED,
@@ -93,6 +98,7 @@ impl Answers {
                 MISSED => Outcome::Missed,
                 GONE => Outcome::Gone,
                 DROPPED => Outcome::Dropped,
+                slot if slot & ELSEWHERE != 0 => Outcome::Elsewhere(slot as u32),
                 slot => Outcome::Slot(slot as u32),
             };
             each(Answer {

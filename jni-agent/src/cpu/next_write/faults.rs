@@ -102,10 +102,14 @@ fn let_through(all: &NextWrite, waiting: &Waiting, address: usize, context: *mut
     // SAFETY: as above.
     let before = unsafe { *errno };
     let start = Instant::now();
-    // SAFETY: the thread's own block can be read; the context is that of this fault.
-    let for_callers = waiting.on_write(all, address, deepest(all, context), || unsafe {
-        store::perform(address, context)
-    });
+    let for_callers = waiting.on_write(
+        all,
+        address,
+        deepest(all, context),
+        |in_doubt, judge| (all.locate)(context, in_doubt, judge),
+        // SAFETY: the thread's own block can be read; the context is that of this fault.
+        || unsafe { store::perform(address, context) },
+    );
     all.throttle(for_callers).add(start.elapsed() + DELIVERY);
     // SAFETY: as above.
     unsafe { *errno = before };

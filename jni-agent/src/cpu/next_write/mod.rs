@@ -21,6 +21,10 @@
 //! width, and no bias. Innermost methods and callers have a budget each: the next path end of a caller comes
 //! after many of others, so its waits cost tens of times as much.
 //!
+//! Where it is in doubt which of the inlined methods a sample was in (`doubtful.rs`), all of the block is
+//! protected, and the thread's stack at the next path end of any method says it. The slot says whether that
+//! stack is right.
+//!
 //! A method may be on the stack more than once. A wait is for the innermost activation; path ends of
 //! activations that it leads to, whose frames are deeper than the thread's stack was at the tick, are not
 //! its. In interpreted code, where the frames of the probe are in between, they cannot be distinguished.
@@ -39,6 +43,7 @@ mod store;
 mod targets;
 mod waiting;
 
+use std::ffi::c_void;
 use std::io::Error;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -46,6 +51,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 pub use answers::{Answer, Outcome};
+pub use targets::Calls;
 pub use waiting::Waiting;
 
 use super::buffer::{RawFrame, Wait, Waits};
@@ -88,6 +94,8 @@ pub struct NextWrite {
     shift: u32,
     /// Where the JVM's own code is, which counts for the interpreter.
     library: Range<usize>,
+    /// Reads the stack of a thread that counts.
+    locate: Locator,
     /// Held while a block is added.
     adding: Mutex<usize>,
 }
@@ -134,6 +142,56 @@ impl Throttle {
     }
 }
 
+/// Where a sample has interrupted its thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Interruption {
+    /// True if no frame is missing.
+    pub whole: bool,
+    /// Program counter and stack pointer, or 0.
+    pub pc: usize,
+    pub sp: usize,
+    /// True if the thread may be in another method than the innermost one: see `doubtful.rs`.
+    pub is_doubtful: bool,
+}
+
+/// Finds out where the calling thread is, which was interrupted in this context as it counted. A stack that the
+/// judge says the sample was in is kept for it. In a signal handler.
+pub type Locator = fn(*mut c_void, InDoubt, Judge<'_>) -> Found;
+
+/// A sample in doubt.
+#[derive(Clone, Copy, Debug)]
+pub struct InDoubt {
+    /// The number of its wait.
+    pub ticket: u64,
+    /// The program counter.
+    pub pc: usize,
+}
+
+/// Judges a stack.
+pub type Judge<'j> = &'j dyn Fn(Counting<'_>) -> Found;
+
+/// The stack of a thread that counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Counting<'s> {
+    /// Without the probe, innermost frame first.
+    pub frames: &'s [RawFrame],
+    /// True if no frame is missing.
+    pub whole: bool,
+    /// True if the thread is in the same compiled code as it was at the sample.
+    pub same_code: bool,
+}
+
+/// Where a sample in doubt was, by a stack at the thread's next path end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Where it seemed to be.
+    There,
+    /// In that stack.
+    Elsewhere,
+    /// The stack is not of the path end: its code, too, is put down to another method.
+    Unfit,
+}
+
 /// The one of this process.
 static NEXT_WRITE: AtomicPtr<NextWrite> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -143,20 +201,20 @@ impl NextWrite {
     ///
     /// # Errors
     /// If the system refuses it.
-    pub fn install(block: u64, library: Range<usize>) -> Result<&'static Self, Error> {
+    pub fn install(block: u64, library: Range<usize>, locate: Locator) -> Result<&'static Self, Error> {
         if let Some(known) = Self::get() {
             return faults::are_ours()
                 .then_some(known)
                 .ok_or_else(|| Error::other("another handler of SIGSEGV is installed"));
         }
-        let new = Box::leak(Box::new(Self::new(block, library)));
+        let new = Box::leak(Box::new(Self::new(block, library, locate)));
         store::prepare();
         NEXT_WRITE.store(new, Ordering::Release);
         faults::install()?;
         Ok(new)
     }
 
-    fn new(block: u64, library: Range<usize>) -> Self {
+    fn new(block: u64, library: Range<usize>, locate: Locator) -> Self {
         NextWrite {
             targets: Targets::new(),
             answers: Answers::new(),
@@ -169,6 +227,7 @@ impl NextWrite {
             blocks: (0..MAX_BLOCKS).map(|_| AtomicPtr::default()).collect(),
             shift: block.ilog2(),
             library,
+            locate,
             adding: Mutex::new(0),
         }
     }
@@ -195,7 +254,7 @@ impl NextWrite {
                 Some(_) => at = (at + 1) % MAX_BLOCKS,
                 None if *number >= MAX_BLOCKS / 2 => return None,
                 None => {
-                    let new = Box::leak(Box::new(Waiting::new(address)));
+                    let new = Box::leak(Box::new(Waiting::new(address, 1 << self.shift)));
                     self.blocks[at].store(new, Ordering::Release);
                     *number += 1;
                     return Some(new);
@@ -241,7 +300,7 @@ impl NextWrite {
         for block in &self.blocks {
             // SAFETY: null, or leaked.
             if let Some(waiting) = unsafe { block.load(Ordering::Acquire).as_ref() } {
-                waiting.give_back(1 << self.shift);
+                waiting.give_back();
             }
         }
     }
@@ -254,9 +313,14 @@ impl NextWrite {
 
     /// A sample of the calling thread, which has this stack (innermost frame first), waits for a path end of
     /// the innermost method that counts, and for one of a random method among those that led to it, if it
-    /// can. `whole`: no frame is missing; `sp`: the stack pointer, or 0. In a signal handler, on the thread
-    /// whose block it is.
-    pub fn wait(&self, waiting: &Waiting, frames: &[RawFrame], whole: bool, sp: usize) -> Waits {
+    /// can. In a signal handler, on the thread whose block it is.
+    pub fn wait(&self, waiting: &Waiting, frames: &[RawFrame], at: Interruption) -> Waits {
+        let Interruption {
+            whole,
+            pc,
+            sp,
+            is_doubtful,
+        } = at;
         if !self.open.load(Ordering::SeqCst) || !faults::are_ours() {
             return Waits::default();
         }
@@ -271,7 +335,10 @@ impl NextWrite {
                 method: frames[depth].method,
                 outermost,
                 height: (frames.len() - depth - 1) as u32,
+                caller: frames.get(depth + 1).map_or(0, |frame| frame.bci),
+                pc,
                 sp,
+                is_doubtful: is_doubtful && !is_caller,
                 is_caller,
             };
             let start = Instant::now();
@@ -281,6 +348,7 @@ impl NextWrite {
                 ticket: ticket?,
                 depth: depth as u32,
                 represents,
+                is_doubtful: activation.is_doubtful,
             })
         };
         let innermost = counted.next();
@@ -340,6 +408,18 @@ mod tests {
             .collect()
     }
 
+    /// The stack of the thread that counts, and whether it is in the code that was sampled.
+    static COUNTS_IN: Mutex<(Vec<RawFrame>, bool)> = Mutex::new((Vec::new(), false));
+
+    fn locate(_: *mut c_void, _: InDoubt, judge: Judge<'_>) -> Found {
+        let (frames, same_code) = &*COUNTS_IN.lock().unwrap();
+        judge(Counting {
+            frames,
+            whole: true,
+            same_code: *same_code,
+        })
+    }
+
     /// Counts as a probe does.
     fn count(block: ThreadBlock, slot: u32) {
         let at = (block.address() as *mut u64).wrapping_add(slot as usize);
@@ -357,7 +437,7 @@ mod tests {
     fn the_next_store_to_a_methods_slots_answers() {
         let blocks = ThreadBlocks::new();
         let block = blocks.reserve().unwrap();
-        let all = NextWrite::install(blocks.block_length(), 0..0).unwrap();
+        let all = NextWrite::install(blocks.block_length(), 0..0, locate).unwrap();
         assert!(all.is_whole());
         all.callers.part.store(u32::MAX, Ordering::Relaxed);
         let waiting = all.of_block(block).unwrap();
@@ -377,7 +457,13 @@ mod tests {
             assert_eq!(all.take(|answer| found.push((answer.ticket, answer.outcome))), 0);
             found
         };
-        let wait = |stack: &[RawFrame]| all.wait(waiting, stack, true, 0);
+        let at = |sp, is_doubtful| Interruption {
+            whole: true,
+            pc: 0,
+            sp,
+            is_doubtful,
+        };
+        let wait = |stack: &[RawFrame]| all.wait(waiting, stack, at(0, false));
 
         assert_eq!(wait(&stack), Waits::default(), "closed");
         all.open();
@@ -426,8 +512,7 @@ mod tests {
         let deep = all.wait(
             waiting,
             &frames(&[INNER, OUTER, UNKNOWN]),
-            true,
-            usize::MAX - (1 << 20),
+            at(usize::MAX - (1 << 20), false),
         );
         count(block, 20);
         assert_eq!(answers(), []);
@@ -440,6 +525,45 @@ mod tests {
             dropped,
             [deep.caller, deep.innermost].map(|wait| (ticket(wait), Outcome::Dropped))
         );
+
+        // In doubt: the next path end of any method, and the stack there, say where it was. Other waits go on.
+        // What it led to is in the same code only if it is inlined.
+        for (there, same_code, found) in [
+            (&[OUTER, UNKNOWN][..], false, Outcome::Elsewhere(31)),
+            (&[OUTER, INNER, UNKNOWN], true, Outcome::Elsewhere(31)),
+            (&[OUTER, INNER, UNKNOWN], false, Outcome::Slot(22)),
+        ] {
+            *COUNTS_IN.lock().unwrap() = (frames(there), same_code);
+            let other = wait(&frames(&[OUTER, INNER, UNKNOWN]));
+            let waits = all.wait(waiting, &frames(&[UNKNOWN, INNER, UNKNOWN]), at(0, true));
+            assert!(waits.innermost.unwrap().is_doubtful);
+            [31, 22].into_iter().for_each(|slot| count(block, slot));
+            let mut answered = answers();
+            answered.sort_by_key(|(ticket, _)| *ticket);
+            assert_eq!(
+                answered,
+                [
+                    (ticket(other.innermost), Outcome::Slot(31)),
+                    (ticket(other.caller), Outcome::Slot(22)),
+                    (ticket(waits.innermost), found)
+                ]
+            );
+        }
+        // The stack is put down to the wrong method as well: the slot says which one it is.
+        *COUNTS_IN.lock().unwrap() = (frames(&[UNKNOWN, UNKNOWN]), true);
+        for (slot, outcome) in [(31, Outcome::Elsewhere(31)), (21, Outcome::Slot(21))] {
+            let waits = all.wait(waiting, &frames(&[INNER, UNKNOWN]), at(0, true));
+            count(block, slot);
+            assert_eq!(answers(), [(ticket(waits.innermost), outcome)]);
+        }
+        // The same method, called from another place.
+        let called_at = |bci| [frames(&[INNER])[0], RawFrame { bci, method: UNKNOWN }];
+        for (bci, outcome) in [(9, Outcome::Slot(21)), (8, Outcome::Elsewhere(21))] {
+            *COUNTS_IN.lock().unwrap() = (called_at(bci).to_vec(), true);
+            let waits = all.wait(waiting, &called_at(9), at(0, true));
+            count(block, 21);
+            assert_eq!(answers(), [(ticket(waits.innermost), outcome)]);
+        }
 
         wait(&stack);
         all.close();
@@ -459,7 +583,7 @@ mod tests {
             all.budget(1_000_000_000);
         }
         assert!((part() - 0.1).abs() < 0.005, "{}", part());
-        let random = NextWrite::new(1 << 28, 0..0);
+        let random = NextWrite::new(1 << 28, 0..0, locate);
         let (mut represented, mut next) = (0.0, [0; 4]);
         for _ in 0..40_000 {
             let caller = random.random() >> 30;

@@ -3,10 +3,10 @@
 //! Only handlers on the thread itself read and write it, and these do not interrupt each other; all is atomic
 //! since another thread may take over the block, or end all waiting.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use super::answers::{Answer, Outcome};
-use super::{MAX_FOREIGN, NextWrite};
+use super::{Counting, Found, InDoubt, Judge, MAX_FOREIGN, NextWrite};
 use crate::classes::PathSlots;
 use crate::cpu::buffer::RawFrame;
 
@@ -17,8 +17,9 @@ const PAGE: usize = 4096;
 
 /// The waits of a thread's samples.
 pub struct Waiting {
-    /// Address of the thread's block.
+    /// Address of the thread's block, and its length in bytes.
     block: usize,
+    length: usize,
     /// [`NextWrite::era`] that the entries are of.
     era: AtomicU64,
     entries: [Entry; ENTRIES],
@@ -33,8 +34,14 @@ pub struct Activation {
     pub outermost: usize,
     /// How many frames are below it on the stack, up to the outermost one.
     pub height: u32,
+    /// Bytecode index of the frame below it; any number if there is none.
+    pub caller: i32,
+    /// The program counter; 0: not known.
+    pub pc: usize,
     /// The stack pointer: the activation's frame is not below it. 0: not known.
     pub sp: usize,
+    /// True if the thread may have been in another one: see `doubtful.rs`.
+    pub is_doubtful: bool,
     /// True if it led to the innermost one that counts.
     pub is_caller: bool,
 }
@@ -68,8 +75,12 @@ struct Entry {
     method: AtomicUsize,
     outermost: AtomicUsize,
     height: AtomicU32,
+    caller: AtomicI32,
+    pc: AtomicUsize,
     sp: AtomicUsize,
     is_caller: AtomicBool,
+    /// True until the first store to the block, for which all of it is protected.
+    is_doubtful: AtomicBool,
     /// The method's slots.
     first: AtomicU32,
     number: AtomicU32,
@@ -104,9 +115,10 @@ impl Entry {
 
 impl Waiting {
     /// Nothing is waited for in this block.
-    pub fn new(block: usize) -> Self {
+    pub fn new(block: usize, length: usize) -> Self {
         Waiting {
             block,
+            length,
             era: AtomicU64::new(0),
             entries: Default::default(),
         }
@@ -124,6 +136,15 @@ impl Waiting {
         (begin, end - begin)
     }
 
+    /// The pages that are protected while an entry waits, unless it waits blindly.
+    fn pages_of(&self, entry: &Entry) -> (usize, usize) {
+        if entry.is_doubtful.load(Ordering::Relaxed) {
+            (self.block, self.length)
+        } else {
+            self.pages(entry.slots())
+        }
+    }
+
     /// Takes the right to write to pages away, or gives it back.
     fn protect(&self, (begin, length): (usize, usize), write: bool) -> bool {
         let rights = if write {
@@ -137,8 +158,8 @@ impl Waiting {
     }
 
     /// All of the block may be written to.
-    pub fn give_back(&self, length: usize) {
-        self.protect((self.block, length), true);
+    pub fn give_back(&self) {
+        self.protect((self.block, self.length), true);
     }
 
     /// A method's counts.
@@ -175,7 +196,7 @@ impl Waiting {
 
     /// Ends the wait of an entry and gives its pages back where no other wait needs them.
     fn drop_entry(&self, all: &NextWrite, entry: &Entry, outcome: Outcome) {
-        let pages = self.pages(entry.slots());
+        let pages = self.pages_of(entry);
         self.end(all, entry, outcome);
         self.open_pages(pages);
     }
@@ -183,7 +204,7 @@ impl Waiting {
     /// Entries whose pages are protected and that share one with these.
     fn overlapping(&self, (begin, length): (usize, usize)) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(move |entry| {
-            let (other, its_length) = self.pages(entry.slots());
+            let (other, its_length) = self.pages_of(entry);
             entry.ticket().is_some()
                 && !entry.blind.load(Ordering::Relaxed)
                 && other < begin + length
@@ -229,6 +250,34 @@ impl Waiting {
         })
     }
 
+    /// Judges a stack of the next path end after a sample in doubt, which is that of a slot. If it is of
+    /// another activation, the sample was there, unless it may have been in what led to it.
+    fn judge(&self, all: &NextWrite, entry: &Entry, slot: u32, counting: Counting<'_>) -> Found {
+        let Counting {
+            frames,
+            whole,
+            same_code,
+        } = counting;
+        let slots = frames.first().and_then(|frame| all.targets.get(frame.method));
+        if !slots.is_some_and(|slots| slots.contains(slot)) {
+            return Found::Unfit;
+        }
+        let outermost = frames.last().map(|frame| frame.method);
+        if !whole || outermost != Some(entry.outermost.load(Ordering::Relaxed)) {
+            return Found::There;
+        }
+        let height = entry.height.load(Ordering::Relaxed) as usize;
+        let caller = frames.len().checked_sub(height).and_then(|at| frames.get(at));
+        let is_led_to = !self.is_left(all, entry, frames)
+            && caller.is_none_or(|caller| caller.bci == entry.caller.load(Ordering::Relaxed));
+        let is_itself = is_led_to && frames.len() == height + 1;
+        if is_itself || (is_led_to && !same_code) {
+            Found::There
+        } else {
+            Found::Elsewhere
+        }
+    }
+
     /// Waits for the next path end of an activation, whose method has these slots: the number of the wait, if
     /// there is room.
     pub fn add(&self, all: &NextWrite, activation: Activation, slots: PathSlots) -> Option<u64> {
@@ -236,13 +285,17 @@ impl Waiting {
             method,
             outermost,
             height,
+            caller,
+            pc,
             sp,
+            is_doubtful,
             is_caller,
         } = activation;
         let is_same = |entry: &&Entry| {
             entry.ticket().is_some()
                 && entry.slots() == slots
                 && entry.height.load(Ordering::Relaxed) == height
+                && entry.is_doubtful.load(Ordering::Relaxed) == is_doubtful
         };
         if let Some(entry) = self.entries.iter().find(is_same) {
             entry.sp.fetch_max(sp, Ordering::Relaxed);
@@ -254,13 +307,16 @@ impl Waiting {
         free.method.store(method, Ordering::Relaxed);
         free.outermost.store(outermost, Ordering::Relaxed);
         free.height.store(height, Ordering::Relaxed);
+        free.caller.store(caller, Ordering::Relaxed);
+        free.is_doubtful.store(is_doubtful, Ordering::Relaxed);
+        free.pc.store(pc, Ordering::Relaxed);
         free.sp.store(sp, Ordering::Relaxed);
         free.is_caller.store(is_caller, Ordering::Relaxed);
         free.first.store(slots.first, Ordering::Relaxed);
         free.number.store(slots.number, Ordering::Relaxed);
         free.foreign.store(0, Ordering::Relaxed);
         free.blind.store(false, Ordering::Relaxed);
-        if !self.protect(self.pages(slots), false) {
+        if !self.protect(self.pages_of(free), false) {
             return None;
         }
         free.ticket.store(ticket, Ordering::Relaxed);
@@ -268,14 +324,15 @@ impl Waiting {
     }
 
     /// A store to an address in the block was refused: answers the samples that waited for it and lets it
-    /// through. `deepest`: frames of the method that counts are not below this address. `perform` does the
-    /// store while the page stays protected, and says whether it could. Returns true if only callers were
-    /// waited for. In the handler of the fault.
+    /// through. `deepest`: frames of the method that counts are not below this address; `locate`: the stack of
+    /// the thread, for samples in doubt. `perform` does the store while the page stays protected, and says
+    /// whether it could. Returns true if only callers were waited for. In the handler of the fault.
     pub fn on_write(
         &self,
         all: &NextWrite,
         address: usize,
         deepest: usize,
+        locate: impl Fn(InDoubt, Judge<'_>) -> Found,
         perform: impl FnOnce() -> bool,
     ) -> bool {
         self.renew(all);
@@ -283,6 +340,7 @@ impl Waiting {
         let slot = ((address - self.block) / 8) as u32;
         let mut waits = self.overlapping((page, PAGE));
         let for_callers = waits.all(|entry| entry.is_caller.load(Ordering::Relaxed));
+        self.end_doubt(all, slot, locate);
         for entry in self.overlapping((page, PAGE)) {
             let is_nested = deepest < entry.sp.load(Ordering::Relaxed);
             if entry.slots().contains(slot) && !is_nested {
@@ -302,6 +360,30 @@ impl Waiting {
         for_callers
     }
 
+    /// The thread's next path end has come, with this slot: samples in doubt were where it is, or where they
+    /// seemed to be.
+    fn end_doubt(&self, all: &NextWrite, slot: u32, locate: impl Fn(InDoubt, Judge<'_>) -> Found) {
+        let mut any = false;
+        for entry in &self.entries {
+            if let Some(ticket) = entry.ticket()
+                && entry.is_doubtful.swap(false, Ordering::Relaxed)
+            {
+                any = true;
+                let pc = entry.pc.load(Ordering::Relaxed);
+                let judge = |counting: Counting<'_>| self.judge(all, entry, slot, counting);
+                match locate(InDoubt { ticket, pc }, &judge) {
+                    Found::There => {}
+                    // Of which method it is, the slot says.
+                    Found::Unfit if entry.slots().contains(slot) => {}
+                    Found::Unfit | Found::Elsewhere => self.end(all, entry, Outcome::Elsewhere(slot)),
+                }
+            }
+        }
+        if any {
+            self.open_pages((self.block, self.length));
+        }
+    }
+
     /// Lets all stores through; the counts are compared at ticks. Pages that others wait for stay protected.
     fn go_blind(&self, entry: &Entry) {
         let slots = entry.slots();
@@ -316,7 +398,7 @@ impl Waiting {
     fn open_pages(&self, pages: (usize, usize)) {
         self.protect(pages, true);
         for other in self.overlapping(pages) {
-            self.protect(self.pages(other.slots()), false);
+            self.protect(self.pages_of(other), false);
         }
     }
 
@@ -324,7 +406,7 @@ impl Waiting {
     pub fn clear(&self, all: &NextWrite) {
         self.renew(all);
         for entry in self.entries.iter().filter(|entry| entry.ticket().is_some()) {
-            self.protect(self.pages(entry.slots()), true);
+            self.protect(self.pages_of(entry), true);
             self.end(all, entry, Outcome::Dropped);
         }
     }

@@ -1,0 +1,83 @@
+//! Code that the compiler may have put down to the wrong one of the methods that it has inlined.
+//!
+//! Two kinds of code in HotSpot's compiled methods are named after a place where they need not be:
+//!
+//! - What several probes share, the address of the thread's counters, is computed once and is named after one
+//!   of them.
+//! - C2 inlines some calls late: boxing, strings that are put together, method handles. All that it makes
+//!   from then on, such as copies of loops and moves of registers, is named after the last such call. That
+//!   may be most of a method's code.
+//!
+//! So the place of code in doubt is a shared probe, or a call that the code is not in. The thread's next path
+//! end says which method it was: see `next_write/`.
+
+use super::buffer::RawFrame;
+
+/// The methods of probes, by their ids.
+pub struct Probes {
+    /// Those whose results all probes of a compiled method share.
+    shared: Vec<usize>,
+    /// These, and those that call them.
+    all: Vec<usize>,
+}
+
+impl Probes {
+    /// `count`: those that call the shared ones.
+    pub fn new(shared: Vec<usize>, count: Vec<usize>) -> Self {
+        let all = shared.iter().copied().chain(count).collect();
+        Probes { shared, all }
+    }
+
+    /// A stack without the frames of the probe that is innermost in it.
+    pub fn without<'s>(&self, stack: &'s [RawFrame]) -> &'s [RawFrame] {
+        let of_probe = |frame: &RawFrame| self.all.contains(&frame.method);
+        let inner = stack.iter().rposition(of_probe).map_or(0, |last| last + 1);
+        &stack[inner..]
+    }
+
+    /// True if compiled code that is put down to this stack may be other code. `is_call`: there is a call at
+    /// a place.
+    pub fn is_doubtful(&self, stack: &[RawFrame], is_call: impl FnOnce(RawFrame) -> bool) -> bool {
+        stack
+            .first()
+            .is_some_and(|&frame| self.shared.contains(&frame.method) || is_call(frame))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COUNT: usize = 1;
+    const SHARED: usize = 2;
+    const PLAIN: usize = 12;
+    const MAIN: usize = 10;
+
+    /// Innermost frame first: method and bytecode index.
+    fn stack(frames: &[(usize, i32)]) -> Vec<RawFrame> {
+        let frames = frames.iter().map(|&(method, bci)| RawFrame { bci, method });
+        frames.collect()
+    }
+
+    #[test]
+    fn shared_code_of_probes_and_code_at_calls_is_in_doubt() {
+        let probes = Probes::new(vec![SHARED], vec![COUNT]);
+        let at_21 = |frame: RawFrame| frame.bci == 21;
+        let in_doubt = |frames: &[(usize, i32)]| probes.is_doubtful(&stack(frames), at_21);
+        assert!(in_doubt(&[(PLAIN, 21), (MAIN, 9)]));
+        assert!(in_doubt(&[(SHARED, 3), (COUNT, 0), (PLAIN, 7)]));
+        assert!(!in_doubt(&[(PLAIN, 7), (MAIN, 21)]));
+        assert!(!in_doubt(&[(COUNT, 4), (PLAIN, 21)]));
+        assert!(!in_doubt(&[]));
+    }
+
+    #[test]
+    fn the_frames_of_a_probe_are_left_out() {
+        let probes = Probes::new(vec![SHARED], vec![COUNT]);
+        let in_probe = stack(&[(99, 0), (SHARED, 2), (COUNT, 4), (PLAIN, 7), (MAIN, 9)]);
+        let own = stack(&[(PLAIN, 7), (MAIN, 9)]);
+        assert_eq!(probes.without(&in_probe), own);
+        assert_eq!(probes.without(&own), own);
+        assert_eq!(probes.without(&in_probe[..3]), []);
+    }
+}
