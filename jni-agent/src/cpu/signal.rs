@@ -471,6 +471,7 @@ impl Tap {
         };
         let is_call = |frame: RawFrame| next_write.targets().is_call(frame.method, frame.bci);
         let at = Interruption {
+            context,
             whole: count <= FRAMES,
             pc: registers.map_or(0, |registers| registers.pc),
             sp: registers.map_or(0, |registers| registers.sp),

@@ -11,11 +11,14 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
-use super::waiting::Waiting;
+use super::keys::Refused;
+use super::waiting::{Store, Waiting};
 use super::{NextWrite, store};
 
 /// `si_code` of a page that may not be written to.
 const SEGV_ACCERR: c_int = 2;
+/// `si_code` of a page that a protection key refuses.
+const SEGV_PKUERR: c_int = 4;
 
 /// Time that the system takes to call the handler and to return from it.
 const DELIVERY: Duration = Duration::from_nanos(1500);
@@ -88,7 +91,7 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
         let all = NextWrite::get()?;
         Some((all, all.at(address)?))
     };
-    match (code == SEGV_ACCERR).then(ours).flatten() {
+    match [SEGV_ACCERR, SEGV_PKUERR].contains(&code).then(ours).flatten() {
         Some((all, waiting)) => let_through(all, waiting, address, context),
         None => hand_on(signal, info, context),
     }
@@ -102,17 +105,42 @@ fn let_through(all: &NextWrite, waiting: &Waiting, address: usize, context: *mut
     // SAFETY: as above.
     let before = unsafe { *errno };
     let start = Instant::now();
-    let for_callers = waiting.on_write(
-        all,
-        address,
-        deepest(all, context),
-        |in_doubt, judge| (all.locate)(context, in_doubt, judge),
-        // SAFETY: the thread's own block can be read; the context is that of this fault.
-        || unsafe { store::perform(address, context) },
-    );
-    all.throttle(for_callers).add(start.elapsed() + DELIVERY);
+    // SAFETY: the context is that of this fault.
+    let refused = unsafe { all.key.refused(context) };
+    if refused == Some(Refused::All) {
+        allow(all, waiting, context);
+    } else {
+        all.key.enter();
+        let by_key = refused == Some(Refused::Stores);
+        let store = Store {
+            address,
+            deepest: deepest(all, context),
+            by_key,
+        };
+        let passed = waiting.on_write(
+            all,
+            store,
+            |in_doubt, judge| (all.locate)(context, in_doubt, judge),
+            // SAFETY: the thread's own block can be read, and written by the key; the context is that of this
+            // fault.
+            |is_protected| unsafe { store::perform(address, context, is_protected) },
+        );
+        if by_key && !passed.refused {
+            allow(all, waiting, context);
+        }
+        all.throttle(passed.for_callers).add(start.elapsed() + DELIVERY);
+    }
     // SAFETY: as above.
     unsafe { *errno = before };
+}
+
+/// The interrupted thread may read and write counters from now on.
+fn allow(all: &NextWrite, waiting: &Waiting, context: *mut c_void) {
+    // SAFETY: the context that the system passed to the handler that calls this.
+    if !unsafe { all.key.set(context, true) } {
+        // Never seen. The thread must be able to go on.
+        waiting.cover(all.key, false);
+    }
 }
 
 /// An address that no frame of the method is below which has counted.

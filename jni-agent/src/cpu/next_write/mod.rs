@@ -11,6 +11,9 @@
 //! that is biased towards long paths. For time this bias is the measure: a tick falls into a path with the
 //! probability of the path's share of the time.
 //!
+//! Processors with protection keys refuse all counters of a thread for the innermost method, at no system call;
+//! after [`MAX_FOREIGN_BY_KEY`] stores of others, for callers, and elsewhere pages are protected.
+//!
 //! Other methods may have counters on the same page. Their stores are done in their place, [`MAX_FOREIGN`] at
 //! most. A sample whose path end comes after more of them waits *blindly*: from then on all stores are let
 //! through, and the method's counts are compared at the thread's ticks. One more is the answer as well; after
@@ -35,10 +38,12 @@
 //! | `waiting.rs` | the samples of one thread that wait |
 //! | `answers.rs` | the way of answers from handlers to our thread |
 //! | `faults.rs` | the handler of the fault |
+//! | `keys.rs` | protection keys |
 //! | `store.rs` | a store that was refused, done in its place |
 
 mod answers;
 mod faults;
+mod keys;
 mod store;
 mod targets;
 mod waiting;
@@ -60,11 +65,14 @@ use crate::locks::lock;
 use crate::sampling::SplitMix;
 use crate::threads::ThreadBlock;
 use answers::Answers;
+use keys::Key;
 use targets::Targets;
 use waiting::Activation;
 
 /// Stores of other methods to the same page that are performed while a sample waits.
 const MAX_FOREIGN: u32 = 256;
+/// Those of them for which all counters of the thread are refused.
+const MAX_FOREIGN_BY_KEY: u32 = 16;
 /// The part of the program's CPU time that waits may take, in handlers: those of innermost methods, and those
 /// of callers.
 const BUDGET: f64 = 0.01;
@@ -96,6 +104,8 @@ pub struct NextWrite {
     library: Range<usize>,
     /// Reads the stack of a thread that counts.
     locate: Locator,
+    /// By which threads can be refused to write to their blocks.
+    key: Key,
     /// Held while a block is added.
     adding: Mutex<usize>,
 }
@@ -145,6 +155,8 @@ impl Throttle {
 /// Where a sample has interrupted its thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Interruption {
+    /// As the system passed it to the handler, which has not returned.
+    pub context: *mut c_void,
     /// True if no frame is missing.
     pub whole: bool,
     /// Program counter and stack pointer, or 0.
@@ -207,14 +219,14 @@ impl NextWrite {
                 .then_some(known)
                 .ok_or_else(|| Error::other("another handler of SIGSEGV is installed"));
         }
-        let new = Box::leak(Box::new(Self::new(block, library, locate)));
+        let new = Box::leak(Box::new(Self::new(block, library, locate, Key::allocate())));
         store::prepare();
         NEXT_WRITE.store(new, Ordering::Release);
         faults::install()?;
         Ok(new)
     }
 
-    fn new(block: u64, library: Range<usize>, locate: Locator) -> Self {
+    fn new(block: u64, library: Range<usize>, locate: Locator, key: Key) -> Self {
         NextWrite {
             targets: Targets::new(),
             answers: Answers::new(),
@@ -228,6 +240,7 @@ impl NextWrite {
             shift: block.ilog2(),
             library,
             locate,
+            key,
             adding: Mutex::new(0),
         }
     }
@@ -255,6 +268,9 @@ impl NextWrite {
                 None if *number >= MAX_BLOCKS / 2 => return None,
                 None => {
                     let new = Box::leak(Box::new(Waiting::new(address, 1 << self.shift)));
+                    if self.open.load(Ordering::SeqCst) {
+                        new.cover(self.key, true);
+                    }
                     self.blocks[at].store(new, Ordering::Release);
                     *number += 1;
                     return Some(new);
@@ -290,18 +306,27 @@ impl NextWrite {
 
     /// Samples wait from now on.
     pub fn open(&self) {
+        let _adding = lock(&self.adding);
         self.open.store(true, Ordering::SeqCst);
+        self.all_blocks()
+            .for_each(|waiting| waiting.cover(self.key, true));
+    }
+
+    fn all_blocks(&self) -> impl Iterator<Item = &'static Waiting> {
+        // SAFETY: null, or leaked.
+        self.blocks
+            .iter()
+            .filter_map(|block| unsafe { block.load(Ordering::Acquire).as_ref() })
     }
 
     /// No sample waits any more; all threads may write to all of their counters.
     pub fn close(&self) {
+        let _adding = lock(&self.adding);
         self.open.store(false, Ordering::SeqCst);
         self.era.fetch_add(1, Ordering::SeqCst);
-        for block in &self.blocks {
-            // SAFETY: null, or leaked.
-            if let Some(waiting) = unsafe { block.load(Ordering::Acquire).as_ref() } {
-                waiting.give_back();
-            }
+        for waiting in self.all_blocks() {
+            waiting.give_back();
+            waiting.cover(self.key, false);
         }
     }
 
@@ -316,6 +341,7 @@ impl NextWrite {
     /// can. In a signal handler, on the thread whose block it is.
     pub fn wait(&self, waiting: &Waiting, frames: &[RawFrame], at: Interruption) -> Waits {
         let Interruption {
+            context,
             whole,
             pc,
             sp,
@@ -327,6 +353,7 @@ impl NextWrite {
         let Some(outermost) = frames.last().map(|frame| frame.method) else {
             return Waits::default();
         };
+        self.key.enter();
         waiting.look(self, frames, whole.then_some(outermost));
         let counted = |(depth, frame): (usize, &RawFrame)| Some((depth, self.targets.get(frame.method)?));
         let mut counted = frames.iter().enumerate().filter_map(counted);
@@ -342,7 +369,9 @@ impl NextWrite {
                 is_caller,
             };
             let start = Instant::now();
-            let ticket = waiting.add(self, activation, slots);
+            // SAFETY: that of this interruption.
+            let refuse = || unsafe { self.key.set(context, false) };
+            let ticket = waiting.add(self, activation, slots, refuse);
             self.throttle(is_caller).add(start.elapsed());
             Some(Wait {
                 ticket: ticket?,
@@ -420,6 +449,31 @@ mod tests {
         })
     }
 
+    type Work<'w> = &'w mut dyn FnMut(*mut c_void);
+
+    /// Runs something in the handler of a signal to the calling thread.
+    fn interrupted<R>(mut work: impl FnMut(*mut c_void) -> R) -> R {
+        static WORK: AtomicPtr<Work<'static>> = AtomicPtr::new(std::ptr::null_mut());
+        extern "C" fn handler(_: i32, _: *mut c_void, context: *mut c_void) {
+            // SAFETY: set below, by the caller of `raise`.
+            unsafe { (*WORK.load(Ordering::SeqCst))(context) };
+        }
+        let mut result = None;
+        {
+            let mut work: Work<'_> = &mut |context| result = Some(work(context));
+            WORK.store((&raw mut work).cast(), Ordering::SeqCst);
+            // SAFETY: an action with all fields set; `raise` returns after the handler.
+            unsafe {
+                let mut action: libc::sigaction = std::mem::zeroed();
+                action.sa_sigaction = handler as extern "C" fn(i32, *mut c_void, *mut c_void) as usize;
+                action.sa_flags = libc::SA_SIGINFO;
+                libc::sigaction(libc::SIGRTMIN() + 9, &raw const action, std::ptr::null_mut());
+                libc::raise(libc::SIGRTMIN() + 9);
+            }
+        }
+        result.expect("the handler ran")
+    }
+
     /// Counts as a probe does.
     fn count(block: ThreadBlock, slot: u32) {
         let at = (block.address() as *mut u64).wrapping_add(slot as usize);
@@ -458,6 +512,7 @@ mod tests {
             found
         };
         let at = |sp, is_doubtful| Interruption {
+            context: std::ptr::null_mut(),
             whole: true,
             pc: 0,
             sp,
@@ -565,6 +620,45 @@ mod tests {
             assert_eq!(answers(), [(ticket(waits.innermost), outcome)]);
         }
 
+        // By a key, if there is one: as samples are taken.
+        if all.key.exists() {
+            *COUNTS_IN.lock().unwrap() = (frames(&[OUTER, UNKNOWN]), false);
+            let by_key = |stack: &[RawFrame], is_doubtful| {
+                let waits = interrupted(|context| {
+                    let at = Interruption {
+                        context,
+                        ..at(0, is_doubtful)
+                    };
+                    all.wait(waiting, stack, at)
+                });
+                ticket(waits.innermost)
+            };
+            let first = by_key(&frames(&[INNER]), false);
+            // Of another page, which no page's protection refuses, and its own.
+            [700, 22, 22, 700].into_iter().for_each(|slot| count(block, slot));
+            assert_eq!(answers(), [(first, Outcome::Slot(22))]);
+            let in_doubt = by_key(&frames(&[INNER, UNKNOWN]), true);
+            count(block, 31);
+            assert_eq!(answers(), [(in_doubt, Outcome::Elsewhere(31))]);
+            // After some stores of others its page is protected, and no other.
+            let second = by_key(&frames(&[INNER]), false);
+            (0..3 * MAX_FOREIGN_BY_KEY).for_each(|_| count(block, 700));
+            [25, 20].into_iter().for_each(|slot| count(block, slot));
+            assert_eq!(answers(), [(second, Outcome::Slot(20))]);
+            let last = by_key(&frames(&[INNER]), false);
+            all.forget(waiting);
+            count(block, 21);
+            assert_eq!(answers(), [(last, Outcome::Dropped)]);
+            // A thread without any right gets it as it faults.
+            by_key(&frames(&[INNER]), false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    all.key.leave();
+                    count(block, 701);
+                });
+            });
+        }
+
         wait(&stack);
         all.close();
         count(block, 21);
@@ -583,7 +677,7 @@ mod tests {
             all.budget(1_000_000_000);
         }
         assert!((part() - 0.1).abs() < 0.005, "{}", part());
-        let random = NextWrite::new(1 << 28, 0..0, locate);
+        let random = NextWrite::new(1 << 28, 0..0, locate, Key::none());
         let (mut represented, mut next) = (0.0, [0; 4]);
         for _ in 0..40_000 {
             let caller = random.random() >> 30;

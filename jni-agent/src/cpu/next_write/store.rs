@@ -21,8 +21,8 @@ fn memory() -> Option<&'static File> {
     MEMORY.get().and_then(Option::as_ref)
 }
 
-/// Writes a word to a page that may be protected; false if the system does not let us. In a signal handler.
-fn write(address: usize, value: u64) -> bool {
+/// Writes a word to a page that is protected; false if the system does not let us. In a signal handler.
+fn write_around(address: usize, value: u64) -> bool {
     memory().is_some_and(|memory| matches!(memory.write_at(&value.to_ne_bytes(), address as u64), Ok(8)))
 }
 
@@ -78,12 +78,13 @@ fn decode(code: &[u8]) -> Option<(Effect, usize)> {
 }
 
 /// Does the store to an address that the interrupted thread was refused, and has the thread continue behind
-/// it. False: nothing was done.
+/// it. `is_protected`: its page is. False: nothing was done.
 ///
 /// # Safety
-/// In the handler of the fault, whose context it is; the address can be read.
+/// In the handler of the fault, whose context it is; the address can be read, and written if its page is not
+/// protected.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub unsafe fn perform(address: usize, context: *mut c_void) -> bool {
+pub unsafe fn perform(address: usize, context: *mut c_void, is_protected: bool) -> bool {
     /// Longest instruction.
     const LONGEST: usize = 15;
     /// Where the registers 0 to 15 are.
@@ -123,7 +124,13 @@ pub unsafe fn perform(address: usize, context: *mut c_void) -> bool {
         Effect::SetNumber(number) => number as u64,
         Effect::AddNumber(number) => now.wrapping_add(number as u64),
     };
-    let done = write(address, value);
+    let done = if is_protected {
+        write_around(address, value)
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { (address as *mut u64).write_volatile(value) };
+        true
+    };
     if done {
         registers[libc::REG_RIP as usize] += length as i64;
     }
@@ -135,7 +142,7 @@ pub unsafe fn perform(address: usize, context: *mut c_void) -> bool {
 /// # Safety
 /// None is needed.
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub unsafe fn perform(_: usize, _: *mut c_void) -> bool {
+pub unsafe fn perform(_: usize, _: *mut c_void, _: bool) -> bool {
     false
 }
 
@@ -194,7 +201,7 @@ mod tests {
         let map = memmap2::MmapMut::map_anon(4096).unwrap();
         let address = map.as_ptr().addr();
         let map = map.make_read_only().unwrap();
-        assert!(write(address + 8, 0x0102_0304_0506_0708));
+        assert!(write_around(address + 8, 0x0102_0304_0506_0708));
         assert_eq!(map[8..16], 0x0102_0304_0506_0708u64.to_ne_bytes());
     }
 }

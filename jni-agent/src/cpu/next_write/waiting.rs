@@ -6,7 +6,8 @@
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use super::answers::{Answer, Outcome};
-use super::{Counting, Found, InDoubt, Judge, MAX_FOREIGN, NextWrite};
+use super::keys::Key;
+use super::{Counting, Found, InDoubt, Judge, MAX_FOREIGN, MAX_FOREIGN_BY_KEY, NextWrite};
 use crate::classes::PathSlots;
 use crate::cpu::buffer::RawFrame;
 
@@ -46,6 +47,26 @@ pub struct Activation {
     pub is_caller: bool,
 }
 
+/// A store that was refused.
+#[derive(Clone, Copy, Debug)]
+pub struct Store {
+    /// Its address, in the block.
+    pub address: usize,
+    /// Frames of the method that counts are not below this address.
+    pub deepest: usize,
+    /// True if the thread may write to none of its counters.
+    pub by_key: bool,
+}
+
+/// What came of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// Only callers were waited for.
+    pub for_callers: bool,
+    /// The thread may not write to counters further on.
+    pub refused: bool,
+}
+
 /// Sums over a method's counts, which name the path of one more count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sums {
@@ -79,6 +100,8 @@ struct Entry {
     pc: AtomicUsize,
     sp: AtomicUsize,
     is_caller: AtomicBool,
+    /// True while the thread may write to none of its counters, and its pages are not protected.
+    by_key: AtomicBool,
     /// True until the first store to the block, for which all of it is protected.
     is_doubtful: AtomicBool,
     /// The method's slots.
@@ -138,7 +161,9 @@ impl Waiting {
 
     /// The pages that are protected while an entry waits, unless it waits blindly.
     fn pages_of(&self, entry: &Entry) -> (usize, usize) {
-        if entry.is_doubtful.load(Ordering::Relaxed) {
+        if entry.by_key.load(Ordering::Relaxed) {
+            (self.block, 0)
+        } else if entry.is_doubtful.load(Ordering::Relaxed) {
             (self.block, self.length)
         } else {
             self.pages(entry.slots())
@@ -160,6 +185,13 @@ impl Waiting {
     /// All of the block may be written to.
     pub fn give_back(&self) {
         self.protect((self.block, self.length), true);
+    }
+
+    /// The block is one that the key refuses stores to, or none any more.
+    pub fn cover(&self, key: Key, covered: bool) {
+        if key.exists() {
+            key.cover((self.block, self.length), covered);
+        }
     }
 
     /// A method's counts.
@@ -202,14 +234,9 @@ impl Waiting {
     }
 
     /// Entries whose pages are protected and that share one with these.
-    fn overlapping(&self, (begin, length): (usize, usize)) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(move |entry| {
-            let (other, its_length) = self.pages_of(entry);
-            entry.ticket().is_some()
-                && !entry.blind.load(Ordering::Relaxed)
-                && other < begin + length
-                && begin < other + its_length
-        })
+    fn overlapping(&self, pages: (usize, usize)) -> impl Iterator<Item = &Entry> {
+        self.waits()
+            .filter(move |entry| self.is_protected_for(entry, pages))
     }
 
     /// A tick, with this stack; `outermost`: the method of its last frame, if there was room for all. Blind
@@ -279,8 +306,14 @@ impl Waiting {
     }
 
     /// Waits for the next path end of an activation, whose method has these slots: the number of the wait, if
-    /// there is room.
-    pub fn add(&self, all: &NextWrite, activation: Activation, slots: PathSlots) -> Option<u64> {
+    /// there is room. `refuse` takes the right to write to counters away from the thread, if it can.
+    pub fn add(
+        &self,
+        all: &NextWrite,
+        activation: Activation,
+        slots: PathSlots,
+        refuse: impl FnOnce() -> bool,
+    ) -> Option<u64> {
         let Activation {
             method,
             outermost,
@@ -300,6 +333,9 @@ impl Waiting {
         if let Some(entry) = self.entries.iter().find(is_same) {
             entry.sp.fetch_max(sp, Ordering::Relaxed);
             entry.is_caller.fetch_and(is_caller, Ordering::Relaxed);
+            if entry.by_key.load(Ordering::Relaxed) {
+                refuse();
+            }
             return entry.ticket();
         }
         let free = self.entries.iter().find(|entry| entry.ticket().is_none())?;
@@ -316,48 +352,92 @@ impl Waiting {
         free.number.store(slots.number, Ordering::Relaxed);
         free.foreign.store(0, Ordering::Relaxed);
         free.blind.store(false, Ordering::Relaxed);
-        if !self.protect(self.pages_of(free), false) {
+        let by_key = !is_caller && refuse();
+        free.by_key.store(by_key, Ordering::Relaxed);
+        if !by_key && !self.protect(self.pages_of(free), false) {
             return None;
         }
         free.ticket.store(ticket, Ordering::Relaxed);
         Some(ticket)
     }
 
-    /// A store to an address in the block was refused: answers the samples that waited for it and lets it
-    /// through. `deepest`: frames of the method that counts are not below this address; `locate`: the stack of
-    /// the thread, for samples in doubt. `perform` does the store while the page stays protected, and says
-    /// whether it could. Returns true if only callers were waited for. In the handler of the fault.
+    /// A store was refused: answers the samples that waited for it. `locate`: the stack of the thread, for
+    /// samples in doubt. `perform` does the store, and says whether it could; true in its argument: the page is
+    /// protected. In the handler of the fault.
     pub fn on_write(
         &self,
         all: &NextWrite,
-        address: usize,
-        deepest: usize,
+        store: Store,
         locate: impl Fn(InDoubt, Judge<'_>) -> Found,
-        perform: impl FnOnce() -> bool,
-    ) -> bool {
+        perform: impl FnOnce(bool) -> bool,
+    ) -> Passed {
+        let Store {
+            address,
+            deepest,
+            by_key,
+        } = store;
         self.renew(all);
-        let page = address & !(PAGE - 1);
+        let page = (address & !(PAGE - 1), PAGE);
         let slot = ((address - self.block) / 8) as u32;
-        let mut waits = self.overlapping((page, PAGE));
+        let mut waits = self.concerned(page);
         let for_callers = waits.all(|entry| entry.is_caller.load(Ordering::Relaxed));
         self.end_doubt(all, slot, locate);
-        for entry in self.overlapping((page, PAGE)) {
+        for entry in self.concerned(page) {
             let is_nested = deepest < entry.sp.load(Ordering::Relaxed);
             if entry.slots().contains(slot) && !is_nested {
                 self.drop_entry(all, entry, Outcome::Slot(slot));
-            } else if entry.foreign.fetch_add(1, Ordering::Relaxed) >= MAX_FOREIGN {
-                self.go_blind(entry);
+            } else {
+                self.let_foreign(entry);
             }
         }
-        if self.overlapping((page, PAGE)).next().is_some() && perform() {
-            return for_callers;
+        let is_protected = || self.overlapping(page).next().is_some();
+        let is_refused = || self.waits().any(|entry| entry.by_key.load(Ordering::Relaxed));
+        if (is_protected() || is_refused()) && perform(is_protected()) {
+            return Passed {
+                for_callers,
+                refused: is_refused(),
+            };
         }
         // No sample waits any more, or the store has to be done by the thread itself.
-        for entry in self.overlapping((page, PAGE)) {
+        for entry in self.concerned(page) {
             self.go_blind(entry);
         }
-        self.protect((page, PAGE), true);
-        for_callers
+        if !by_key {
+            self.protect(page, true);
+        }
+        Passed {
+            for_callers,
+            refused: false,
+        }
+    }
+
+    /// A store of another method, or of another activation. After some of them only those to the same pages are
+    /// refused, after many none.
+    fn let_foreign(&self, entry: &Entry) {
+        let number = entry.foreign.fetch_add(1, Ordering::Relaxed);
+        if number >= MAX_FOREIGN {
+            self.go_blind(entry);
+        } else if number >= MAX_FOREIGN_BY_KEY && entry.by_key.swap(false, Ordering::Relaxed) {
+            self.protect(self.pages_of(entry), false);
+        }
+    }
+
+    /// Entries that wait and are not blind.
+    fn waits(&self) -> impl Iterator<Item = &Entry> {
+        self.entries
+            .iter()
+            .filter(|entry| entry.ticket().is_some() && !entry.blind.load(Ordering::Relaxed))
+    }
+
+    /// Entries that a store to a page is refused for.
+    fn concerned(&self, page: (usize, usize)) -> impl Iterator<Item = &Entry> {
+        self.waits()
+            .filter(move |entry| entry.by_key.load(Ordering::Relaxed) || self.is_protected_for(entry, page))
+    }
+
+    fn is_protected_for(&self, entry: &Entry, (begin, length): (usize, usize)) -> bool {
+        let (other, its_length) = self.pages_of(entry);
+        other < begin + length && begin < other + its_length
     }
 
     /// The thread's next path end has come, with this slot: samples in doubt were where it is, or where they
@@ -368,7 +448,7 @@ impl Waiting {
             if let Some(ticket) = entry.ticket()
                 && entry.is_doubtful.swap(false, Ordering::Relaxed)
             {
-                any = true;
+                any |= !entry.by_key.load(Ordering::Relaxed);
                 let pc = entry.pc.load(Ordering::Relaxed);
                 let judge = |counting: Counting<'_>| self.judge(all, entry, slot, counting);
                 match locate(InDoubt { ticket, pc }, &judge) {
@@ -388,14 +468,19 @@ impl Waiting {
     fn go_blind(&self, entry: &Entry) {
         let slots = entry.slots();
         let Sums { counts, weighted } = self.sums(slots);
+        let pages = self.pages_of(entry);
         entry.counts.store(counts, Ordering::Relaxed);
         entry.weighted.store(weighted, Ordering::Relaxed);
+        entry.by_key.store(false, Ordering::Relaxed);
         entry.blind.store(true, Ordering::Relaxed);
-        self.open_pages(self.pages(slots));
+        self.open_pages(pages);
     }
 
     /// Gives pages back where no wait needs them.
     fn open_pages(&self, pages: (usize, usize)) {
+        if pages.1 == 0 {
+            return;
+        }
         self.protect(pages, true);
         for other in self.overlapping(pages) {
             self.protect(self.pages_of(other), false);
@@ -406,8 +491,7 @@ impl Waiting {
     pub fn clear(&self, all: &NextWrite) {
         self.renew(all);
         for entry in self.entries.iter().filter(|entry| entry.ticket().is_some()) {
-            self.protect(self.pages_of(entry), true);
-            self.end(all, entry, Outcome::Dropped);
+            self.drop_entry(all, entry, Outcome::Dropped);
         }
     }
 }
