@@ -19,7 +19,7 @@ use jvmti_bindings::sys::jni::JNIEnv;
 
 use super::Unavailable;
 use super::buffer::{Buffer, FRAMES, RawFrame, Stack, Taken, Waits};
-use super::doubtful::Probes;
+use super::doubtful::{Near, Probes};
 use super::next_write::{Counting, Found, InDoubt, Interruption, Judge, NextWrite};
 use super::reasons::THREAD_EXIT;
 use super::stacks::OURS;
@@ -64,6 +64,7 @@ pub struct Tap {
     /// Where the walker may be asked. Without it only where the thread was interrupted.
     code: Option<CodeCache>,
     probes: Probes,
+    near: Near,
     vm: Vm,
     signal: c_int,
     clocks: Clocks,
@@ -103,6 +104,7 @@ pub fn install(vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Result<&'static Tap, Unava
         walker,
         code,
         probes: Probes::new(ids(jni, &SHARED), ids(jni, &COUNT)),
+        near: Near::new(),
         vm,
         signal: free_signal().ok_or(Unavailable::NoSignal)?,
         clocks: Clocks::new().map_err(Unavailable::Timers)?,
@@ -197,10 +199,6 @@ pub fn locate(context: *mut c_void, of: InDoubt, judge: Judge<'_>) -> Found {
     tap.locate(context, of, judge)
 }
 
-/// Distances from a store that counts, in bytes, at which it is looked for who counts: the nearest first.
-const NEAR: [isize; 17] = [
-    0, -4, 4, -8, 8, -12, 12, -16, 16, -24, 24, -32, 32, -48, 48, -64, 64,
-];
 /// Signals that the JVM needs when a walk reads what is not there.
 const FAULTS: [c_int; 5] = [
     libc::SIGSEGV,
@@ -403,9 +401,6 @@ impl Tap {
     }
 
     /// See [`locate`].
-    ///
-    /// Code of a probe is next to the store that counts, and some of it is put down to the right method, if the
-    /// store is not.
     fn locate(&self, context: *mut c_void, of: InDoubt, judge: Judge<'_>) -> Found {
         let env = self.vm.env();
         // SAFETY: `context` is that of the interruption, which nobody else uses meanwhile.
@@ -413,39 +408,41 @@ impl Tap {
         let Some((code, registers)) = self.code.as_ref().zip(place.registers()) else {
             return Found::There;
         };
-        let mut found = Found::There;
-        if !env.is_null() {
-            self.buffer.put(0, |frames, most| {
-                for offset in NEAR {
-                    let pc = registers.pc.wrapping_add_signed(offset);
-                    if offset != 0 && !code.is_same_method(registers.pc, pc) {
-                        continue;
-                    }
-                    let mut stack = Stack::of(0);
-                    place.at(Registers { pc, ..registers }, |context| {
-                        stack = self.walk(env, context, frames, most);
-                    });
-                    let Some(count) = usize::try_from(stack.count).ok().filter(|&count| count > 0) else {
-                        continue;
-                    };
-                    // SAFETY: the JVM has just written `count` frames there.
-                    let walked = unsafe { std::slice::from_raw_parts(frames, count.min(FRAMES)) };
-                    found = judge(Counting {
-                        frames: self.probes.without(walked),
-                        whole: count <= FRAMES,
-                        same_code: code.is_same_method(of.pc, registers.pc),
-                    });
-                    if found != Found::Unfit {
-                        return (found == Found::Elsewhere).then_some(Stack {
-                            in_call: false,
-                            instead: Some(of.ticket),
-                            ..stack
-                        });
-                    }
-                }
-                None
-            });
+        if env.is_null() {
+            return Found::There;
         }
+        let same_code = code.is_same_method(of.pc, registers.pc);
+        let mut found = Found::There;
+        self.buffer.put(0, |frames, most| {
+            let stack = self.near.find(registers.pc, |distance| {
+                let pc = registers.pc.wrapping_add_signed(distance);
+                if distance != 0 && !code.is_same_method(registers.pc, pc) {
+                    return None;
+                }
+                let mut stack = Stack::of(0);
+                place.at(Registers { pc, ..registers }, |context| {
+                    stack = self.walk(env, context, frames, most);
+                });
+                let count = usize::try_from(stack.count).ok().filter(|&count| count > 0)?;
+                // SAFETY: the JVM has just written `count` frames there.
+                let walked = unsafe { std::slice::from_raw_parts(frames, count.min(FRAMES)) };
+                found = judge(Counting {
+                    frames: self.probes.without(walked),
+                    whole: count <= FRAMES,
+                    same_code,
+                });
+                (found != Found::Unfit).then_some(stack)
+            });
+            let Some(stack) = stack else {
+                found = Found::Unfit;
+                return None;
+            };
+            (found == Found::Elsewhere).then_some(Stack {
+                in_call: false,
+                instead: Some(of.ticket),
+                ..stack
+            })
+        });
         found
     }
 
