@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use trodden_instrumenter::{CounterSlot, MethodCode};
+use trodden_profile::MethodMap;
 
 use crate::classes::registry::{ClassEntry, Registry, Slots};
 
@@ -73,6 +74,10 @@ pub trait CodePlaces: Sync {
 
     /// The path that a slot counts: class, method, descriptor and number.
     fn path_of(&self, slot: CounterSlot) -> Option<(String, String, String, u64)>;
+
+    /// True if the path that a slot counts goes through the block of a place, in the method as it was
+    /// compiled.
+    fn is_on_path(&self, slot: CounterSlot, bci: u16) -> bool;
 }
 
 impl CodePlaces for Registry {
@@ -127,16 +132,32 @@ impl CodePlaces for Registry {
 
     fn path_of(&self, slot: CounterSlot) -> Option<(String, String, String, u64)> {
         let entry = self.class_of_slot(slot)?;
-        let Slots::Paths(layout) = &entry.slots else {
-            return None;
-        };
-        let offset = slot.0 - entry.ids.first_counter.0;
-        (entry.map.methods.iter().zip(&layout.base)).find_map(|(map, base)| {
-            let path = u64::from(offset.checked_sub((*base)?)?);
-            let [class, name, descriptor] = [&entry.map.name, &map.name, &map.descriptor].map(String::clone);
-            (path < map.num_paths()).then_some((class, name, descriptor, path))
-        })
+        let (map, path) = counted_path(&entry, slot)?;
+        let [class, name, descriptor] = [&entry.map.name, &map.name, &map.descriptor].map(String::clone);
+        Some((class, name, descriptor, path))
     }
+
+    fn is_on_path(&self, slot: CounterSlot, bci: u16) -> bool {
+        let found = self.class_of_slot(slot).and_then(|entry| {
+            let (map, path) = counted_path(&entry, slot)?;
+            let block = map.block_at(bci.into())?;
+            let path = map.dag.regenerate(&map.graph, path).ok()?;
+            Some(path.blocks(&map.graph).contains(&block))
+        });
+        found.unwrap_or(false)
+    }
+}
+
+/// The method and the path that a slot of a class counts.
+fn counted_path(entry: &ClassEntry, slot: CounterSlot) -> Option<(&MethodMap, u64)> {
+    let Slots::Paths(layout) = &entry.slots else {
+        return None;
+    };
+    let offset = slot.0 - entry.ids.first_counter.0;
+    (entry.map.methods.iter().zip(&layout.base)).find_map(|(map, base)| {
+        let path = u64::from(offset.checked_sub((*base)?)?);
+        (path < map.num_paths()).then_some((map, path))
+    })
 }
 
 #[cfg(test)]

@@ -40,8 +40,9 @@ struct Slot {
     /// See [`Stack::waits`].
     innermost: WaitSlot,
     caller: WaitSlot,
-    /// See [`Stack::instead`]; 0: none.
+    /// See [`Stack::instead`]; a ticket of 0: none.
     instead: AtomicU64,
+    instead_slot: AtomicU32,
 }
 
 /// A [`Wait`] on its way; a ticket of 0: none.
@@ -86,8 +87,17 @@ pub struct Stack {
     pub in_call: bool,
     /// The path ends that the sample waits for.
     pub waits: Waits,
-    /// The stack is no sample, but where the one with this ticket was; not 0.
-    pub instead: Option<u64>,
+    /// The stack is no sample, but where one may have been.
+    pub instead: Option<NextCount>,
+}
+
+/// The next count of a thread after a sample in doubt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextCount {
+    /// The number of the sample's wait; not 0.
+    pub ticket: u64,
+    /// The slot that was counted in.
+    pub slot: u32,
 }
 
 impl Stack {
@@ -147,7 +157,7 @@ pub struct Taken<'b> {
     /// See [`Stack::waits`].
     pub waits: Waits,
     /// See [`Stack::instead`].
-    pub instead: Option<u64>,
+    pub instead: Option<NextCount>,
 }
 
 impl Buffer {
@@ -194,8 +204,12 @@ impl Buffer {
                 slot.in_call.store(stack.in_call, Ordering::Relaxed);
                 slot.innermost.set(stack.waits.innermost);
                 slot.caller.set(stack.waits.caller);
-                slot.instead
-                    .store(stack.instead.unwrap_or_default(), Ordering::Relaxed);
+                let NextCount {
+                    ticket,
+                    slot: counted,
+                } = stack.instead.unwrap_or(NextCount { ticket: 0, slot: 0 });
+                slot.instead.store(ticket, Ordering::Relaxed);
+                slot.instead_slot.store(counted, Ordering::Relaxed);
                 slot.nanos.store(nanos, Ordering::Relaxed);
                 slot.state.store(FULL, Ordering::Release);
                 return true;
@@ -236,7 +250,11 @@ impl Buffer {
                     innermost: slot.innermost.get(),
                     caller: slot.caller.get(),
                 },
-                instead: Some(slot.instead.load(Ordering::Relaxed)).filter(|&ticket| ticket != 0),
+                instead: Some(NextCount {
+                    ticket: slot.instead.load(Ordering::Relaxed),
+                    slot: slot.instead_slot.load(Ordering::Relaxed),
+                })
+                .filter(|count| count.ticket != 0),
             });
             slot.state.store(FREE, Ordering::Release);
         }
@@ -253,6 +271,7 @@ impl Buffer {
 mod tests {
     use super::*;
 
+    const NEXT: NextCount = NextCount { ticket: 8, slot: 5 };
     const WAIT: Wait = Wait {
         ticket: 3,
         depth: 1,
@@ -276,7 +295,7 @@ mod tests {
                     innermost: (first == 10).then_some(WAIT),
                     caller: None,
                 },
-                instead: (first == 10).then_some(8),
+                instead: (first == 10).then_some(NEXT),
                 ..Stack::of(count)
             })
         });
@@ -302,7 +321,7 @@ mod tests {
                 );
                 assert_eq!(sample.waits.innermost, sample.in_call.then_some(WAIT));
                 assert_eq!(sample.waits.caller, None);
-                assert_eq!(sample.instead, sample.in_call.then_some(8));
+                assert_eq!(sample.instead, sample.in_call.then_some(NEXT));
                 taken.push((sample.stack.map(|s| (s.len(), s[0].method, s[1].bci)), sample.cut));
             });
             assert_eq!(

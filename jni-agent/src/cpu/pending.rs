@@ -34,7 +34,7 @@ pub struct Doubt {
     pub time: CpuTime,
 }
 
-/// Where a sample in doubt was.
+/// Where a sample in doubt was, or may have been.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instead {
     /// The node.
@@ -43,6 +43,16 @@ pub struct Instead {
     pub frame: u32,
     /// The place in it, in the method without probes.
     pub bci: Option<u16>,
+    /// The slot of its path.
+    pub slot: u32,
+}
+
+/// What slots stand for.
+pub trait Slots {
+    /// The frame of a slot's method, and the path.
+    fn path_of(&mut self, slot: u32) -> Option<(u32, u64)>;
+    /// True if the path goes through a place.
+    fn is_on_path(&self, slot: u32, bci: u16) -> bool;
 }
 
 /// Waiting samples by the number of their wait, and answers.
@@ -80,28 +90,39 @@ impl Pending {
         }
     }
 
-    /// An answer has come. `path`: the frame of a slot's method, and the path; `instead`: where samples in
-    /// doubt were, if they were elsewhere. Returns these samples, if it is known where they were.
+    /// An answer has come. `instead`: where samples in doubt were, or may have been. Returns these samples, if it
+    /// is known where they were, and whether that was there.
     pub fn answer(
         &mut self,
         answer: Answer,
-        path: impl FnOnce(u32) -> Option<(u32, u64)>,
+        slots: &mut impl Slots,
         instead: Option<Instead>,
-    ) -> Vec<Doubt> {
+    ) -> Vec<(Doubt, bool)> {
         let samples = self.waiting.remove(&answer.ticket).unwrap_or_default();
         self.number -= samples.len();
-        let (found, is_known) = match answer.outcome {
-            Outcome::Slot(slot) => (path(slot), true),
-            Outcome::Elsewhere(slot) => (path(slot).filter(|_| instead.is_some()), instead.is_some()),
-            _ => (None, false),
-        };
-        let doubts = samples.iter().filter_map(|waiter| waiter.doubt);
-        let doubts = if is_known { doubts.collect() } else { Vec::new() };
+        let mut doubts = Vec::new();
         for waiter in samples {
-            let waiter = match instead {
+            let moved = instead.filter(|_| match answer.outcome {
+                Outcome::Elsewhere(_) => true,
+                // It cannot have been in the place that it is put down to.
+                Outcome::Slot(slot) => {
+                    waiter.doubt.is_some() && waiter.bci.is_some_and(|bci| !slots.is_on_path(slot, bci))
+                }
+                _ => false,
+            });
+            let slot = match (moved, answer.outcome) {
+                (Some(instead), _) => Some(instead.slot),
+                (None, Outcome::Slot(slot)) => Some(slot),
+                _ => None,
+            };
+            let waiter = match moved {
                 Some(Instead { frame, bci, .. }) => Waiter { frame, bci, ..waiter },
                 None => waiter,
             };
+            if let Some(doubt) = waiter.doubt.filter(|_| slot.is_some()) {
+                doubts.push((doubt, moved.is_some()));
+            }
+            let found = slot.and_then(|slot| slots.path_of(slot));
             self.answer_one(waiter, answer.outcome, found);
         }
         doubts
@@ -159,6 +180,19 @@ mod tests {
         }
     }
 
+    /// Slot 20 is of the method that is waited for, 21 of a path of it elsewhere, and 30 of another method.
+    struct Known;
+
+    impl Slots for Known {
+        fn path_of(&mut self, slot: u32) -> Option<(u32, u64)> {
+            Some((if slot < 30 { 3 } else { 4 }, 5))
+        }
+
+        fn is_on_path(&self, slot: u32, _: u16) -> bool {
+            slot == 20
+        }
+    }
+
     #[test]
     fn each_sample_has_one_outcome() {
         let mut pending = Pending::default();
@@ -170,10 +204,17 @@ mod tests {
             outcome: Outcome::Slot(20),
         };
         // Of the method, of another one, and the answers to the others were lost.
-        pending.answer(slot(2), |_| Some((3, 5)), None);
-        pending.answer(slot(1), |_| Some((4, 5)), None);
+        pending.answer(slot(2), &mut Known, None);
+        pending.answer(
+            Answer {
+                ticket: 1,
+                outcome: Outcome::Slot(30),
+            },
+            &mut Known,
+            None,
+        );
         pending.drop_all();
-        pending.answer(slot(3), |_| Some((3, 5)), None);
+        pending.answer(slot(3), &mut Known, None);
         let (paths, waits) = pending.answered();
         let of = waits.innermost;
         let samples = [of.asked, of.answered, of.missed, of.gone, of.dropped].map(|time| time.samples);
@@ -193,36 +234,39 @@ mod tests {
             stack,
             time: CpuTime { samples: 1, ns: 9 },
         };
-        for ticket in 1..=4 {
+        for ticket in 1..=6 {
             let doubt = Some(doubt(ticket));
             pending.add(ticket, Waiter { doubt, ..waiter(1) });
         }
-        let instead = Instead {
+        let instead = Some(Instead {
             node: 6,
             frame: 4,
             bci: Some(30),
-        };
-        let mut answer = |ticket, outcome, frame, instead| {
-            pending.answer(Answer { ticket, outcome }, |_| Some((frame, 5)), instead)
-        };
-        assert_eq!(answer(1, Outcome::Elsewhere(20), 4, Some(instead)), [doubt(1)]);
-        // It was where it seemed to be; the stack had no room; nothing is known.
-        assert_eq!(answer(2, Outcome::Slot(20), 3, None), [doubt(2)]);
-        assert_eq!(answer(3, Outcome::Elsewhere(20), 3, None), []);
-        assert_eq!(answer(4, Outcome::Gone, 3, None), []);
+            slot: 30,
+        });
+        let mut answer =
+            |ticket, outcome, instead| pending.answer(Answer { ticket, outcome }, &mut Known, instead);
+        assert_eq!(answer(1, Outcome::Elsewhere(30), instead), [(doubt(1), true)]);
+        // It was where it seemed to be, or may have been, by its path; it was not, by its path.
+        assert_eq!(answer(2, Outcome::Slot(20), None), [(doubt(2), false)]);
+        assert_eq!(answer(3, Outcome::Slot(20), instead), [(doubt(3), false)]);
+        assert_eq!(answer(4, Outcome::Slot(21), instead), [(doubt(4), true)]);
+        // The stack had no room; nothing is known.
+        assert_eq!(answer(5, Outcome::Elsewhere(30), None), []);
+        assert_eq!(answer(6, Outcome::Gone, instead), []);
         let (paths, waits) = pending.answered();
         let places: Vec<_> = paths.iter().map(|(place, time)| (place, time.samples)).collect();
         assert_eq!(
             places,
             [
                 ((3, Some(7), None), 2),
-                ((3, Some(7), Some(5)), 1),
-                ((4, Some(30), Some(5)), 1)
+                ((3, Some(7), Some(5)), 2),
+                ((4, Some(30), Some(5)), 2)
             ]
         );
         let of = waits.innermost;
         let samples = [of.asked, of.answered, of.missed, of.gone].map(|time| time.samples);
-        assert_eq!(samples, [4, 2, 1, 1]);
+        assert_eq!(samples, [6, 4, 1, 1]);
     }
 
     #[test]

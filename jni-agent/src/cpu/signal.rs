@@ -437,11 +437,13 @@ impl Tap {
                 found = Found::Unfit;
                 return None;
             };
-            (found == Found::Elsewhere).then_some(Stack {
-                in_call: false,
-                instead: Some(of.ticket),
-                ..stack
-            })
+            [Found::Elsewhere, Found::Below]
+                .contains(&found)
+                .then_some(Stack {
+                    in_call: false,
+                    instead: Some(of.next),
+                    ..stack
+                })
         });
         found
     }

@@ -7,10 +7,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trodden_instrumenter::CounterSlot;
 use trodden_profile::{CpuFailure, CpuFrame, CpuFrameKind, CpuRow, CpuSamples, CpuTime};
 
-use super::buffer::{RawFrame, Taken};
+use super::buffer::{NextCount, RawFrame, Taken};
 use super::methods::MethodVersion;
 use super::next_write::{Answer, Calls, NextWrite, Outcome};
-use super::pending::{Doubt, Instead, Pending, Waiter};
+use super::pending::{Doubt, Instead, Pending, Slots, Waiter};
 use super::reasons::{place, reason};
 use crate::classes::{CodePlaces, Places};
 use crate::log::warning;
@@ -151,6 +151,7 @@ impl Stacks {
     /// Samples wait for their paths here from now on; `None`: they do not wait.
     pub fn answer_by(&mut self, next_write: Option<&'static NextWrite>) {
         self.pending.from = next_write;
+        self.instead.clear();
         self.forget_targets();
     }
 
@@ -186,8 +187,8 @@ impl Stacks {
                 .instead
                 .remove(&answer.ticket)
                 .or_else(|| self.usual(answer.outcome));
-            for doubt in pending.answer(answer, |slot| self.path_of(slot), instead) {
-                self.end_doubt(doubt, instead.map(|instead| instead.node));
+            for (doubt, moved) in pending.answer(answer, self, instead) {
+                self.end_doubt(doubt, instead.filter(|_| moved).map(|instead| instead.node));
             }
         }
         if std::mem::take(&mut pending.lost) > 0 {
@@ -208,7 +209,12 @@ impl Stacks {
         let (frame, _) = self.path_of(slot)?;
         let node = *self.last.get(&frame)?;
         let bci = self.nodes.get(node as usize)?.bci;
-        Some(Instead { node, frame, bci })
+        Some(Instead {
+            node,
+            frame,
+            bci,
+            slot,
+        })
     }
 
     /// It is known where a sample in doubt was: at this node, if not where it seemed to be.
@@ -230,25 +236,6 @@ impl Stacks {
         };
         self.draws = self.draws.wrapping_add(SplitMix::GAMMA);
         doubts.draw(SplitMix::mixed(self.draws)).unwrap_or(at)
-    }
-
-    /// The frame of the method that has a slot, and the path that is counted there.
-    fn path_of(&mut self, slot: u32) -> Option<(u32, u64)> {
-        if let Some(&known) = self.by_slot.get(&slot) {
-            return known;
-        }
-        let found = self.code.and_then(|code| code.path_of(CounterSlot(slot)));
-        let found = found.map(|(class, name, descriptor, path)| {
-            let frame = CpuFrame {
-                class,
-                name,
-                descriptor,
-                kind: CpuFrameKind::Java,
-            };
-            (self.frame(frame), path)
-        });
-        self.by_slot.insert(slot, found);
-        found
     }
 
     /// Tells the handler which slots the methods of a stack have.
@@ -323,11 +310,17 @@ impl Stacks {
                 }
             }
         };
-        if let Some(ticket) = sample.instead {
+        if let Some(NextCount { ticket, slot }) = sample.instead {
             if let Spot::Node { at, whole: true } = spot
                 && let Some(&CpuRow { frame, bci, .. }) = self.nodes.get(at as usize)
             {
-                self.instead.insert(ticket, Instead { node: at, frame, bci });
+                let instead = Instead {
+                    node: at,
+                    frame,
+                    bci,
+                    slot,
+                };
+                self.instead.insert(ticket, instead);
             }
             return;
         }
@@ -546,6 +539,31 @@ impl Stacks {
         let starts = self.lines.get(&frame)?;
         let behind = starts.partition_point(|&(start, _)| start <= bci);
         Some(starts[behind.checked_sub(1)?].1.into())
+    }
+}
+
+impl Slots for Stacks {
+    fn path_of(&mut self, slot: u32) -> Option<(u32, u64)> {
+        if let Some(&known) = self.by_slot.get(&slot) {
+            return known;
+        }
+        let found = self.code.and_then(|code| code.path_of(CounterSlot(slot)));
+        let found = found.map(|(class, name, descriptor, path)| {
+            let frame = CpuFrame {
+                class,
+                name,
+                descriptor,
+                kind: CpuFrameKind::Java,
+            };
+            (self.frame(frame), path)
+        });
+        self.by_slot.insert(slot, found);
+        found
+    }
+
+    fn is_on_path(&self, slot: u32, bci: u16) -> bool {
+        self.code
+            .is_some_and(|code| code.is_on_path(CounterSlot(slot), bci))
     }
 }
 
@@ -784,6 +802,10 @@ mod tests {
         fn path_of(&self, slot: CounterSlot) -> Option<(String, String, String, u64)> {
             let path = u64::from(slot.0.checked_sub(100)?);
             Some(("a/A".to_owned(), "m1".to_owned(), "()V".to_owned(), path))
+        }
+
+        fn is_on_path(&self, _: CounterSlot, _: u16) -> bool {
+            true
         }
 
         fn moves(&self) -> u64 {

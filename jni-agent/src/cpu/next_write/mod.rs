@@ -59,7 +59,7 @@ pub use answers::{Answer, Outcome};
 pub use targets::Calls;
 pub use waiting::Waiting;
 
-use super::buffer::{RawFrame, Wait, Waits};
+use super::buffer::{NextCount, RawFrame, Wait, Waits};
 use crate::classes::PathSlots;
 use crate::locks::lock;
 use crate::sampling::SplitMix;
@@ -167,14 +167,14 @@ pub struct Interruption {
 }
 
 /// Finds out where the calling thread is, which was interrupted in this context as it counted. A stack that the
-/// judge says the sample was in is kept for it. In a signal handler.
+/// judge says the sample was or may have been in is kept for it. In a signal handler.
 pub type Locator = fn(*mut c_void, InDoubt, Judge<'_>) -> Found;
 
 /// A sample in doubt.
 #[derive(Clone, Copy, Debug)]
 pub struct InDoubt {
-    /// The number of its wait.
-    pub ticket: u64,
+    /// Its wait, and the slot that is counted in.
+    pub next: NextCount,
     /// The program counter.
     pub pc: usize,
 }
@@ -200,6 +200,9 @@ pub enum Found {
     There,
     /// In that stack.
     Elsewhere,
+    /// Where it seemed to be, or in that stack, which that led to and which is inlined there. If the path that
+    /// ends later does not go through the place where it seemed to be, it was in that stack.
+    Below,
     /// The stack is not of the path end: its code, too, is put down to another method.
     Unfit,
 }
@@ -585,7 +588,7 @@ mod tests {
         // What it led to is in the same code only if it is inlined.
         for (there, same_code, found) in [
             (&[OUTER, UNKNOWN][..], false, Outcome::Elsewhere(31)),
-            (&[OUTER, INNER, UNKNOWN], true, Outcome::Elsewhere(31)),
+            (&[OUTER, INNER, UNKNOWN], true, Outcome::Slot(22)),
             (&[OUTER, INNER, UNKNOWN], false, Outcome::Slot(22)),
         ] {
             *COUNTS_IN.lock().unwrap() = (frames(there), same_code);

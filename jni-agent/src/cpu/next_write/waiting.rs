@@ -9,7 +9,7 @@ use super::answers::{Answer, Outcome};
 use super::keys::Key;
 use super::{Counting, Found, InDoubt, Judge, MAX_FOREIGN, MAX_FOREIGN_BY_KEY, NextWrite};
 use crate::classes::PathSlots;
-use crate::cpu::buffer::RawFrame;
+use crate::cpu::buffer::{NextCount, RawFrame};
 
 /// Methods of one thread that can be waited for at a time.
 const ENTRIES: usize = 16;
@@ -300,6 +300,8 @@ impl Waiting {
         let is_itself = is_led_to && frames.len() == height + 1;
         if is_itself || (is_led_to && !same_code) {
             Found::There
+        } else if is_led_to {
+            Found::Below
         } else {
             Found::Elsewhere
         }
@@ -451,8 +453,9 @@ impl Waiting {
                 any |= !entry.by_key.load(Ordering::Relaxed);
                 let pc = entry.pc.load(Ordering::Relaxed);
                 let judge = |counting: Counting<'_>| self.judge(all, entry, slot, counting);
-                match locate(InDoubt { ticket, pc }, &judge) {
-                    Found::There => {}
+                let next = NextCount { ticket, slot };
+                match locate(InDoubt { next, pc }, &judge) {
+                    Found::There | Found::Below => {}
                     // Of which method it is, the slot says.
                     Found::Unfit if entry.slots().contains(slot) => {}
                     Found::Unfit | Found::Elsewhere => self.end(all, entry, Outcome::Elsewhere(slot)),
