@@ -76,6 +76,8 @@ const MAX_FOREIGN_BY_KEY: u32 = 16;
 /// The part of the program's CPU time that waits may take, in handlers: those of innermost methods, and those
 /// of callers.
 const BUDGET: f64 = 0.01;
+/// Time of a handler's work, at most.
+const LONGEST: Duration = Duration::from_micros(100);
 /// The part of samples whose callers wait at first, before their cost is known.
 const CALLERS_AT_FIRST: f64 = 1.0 / 16.0;
 /// Blocks whose threads can be answered.
@@ -132,7 +134,9 @@ impl Throttle {
         (random <= part).then_some(u32::MAX as f32 / part as f32)
     }
 
+    /// Where it took longer than work of a handler can, the thread had lost its processor.
     fn add(&self, took: Duration) {
+        let took = took.min(LONGEST);
         self.took.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
     }
 
@@ -676,7 +680,8 @@ mod tests {
         assert_eq!(part(), 1.0);
         // A tenth of the time, where a hundredth may be: each interval costs the part of it that waits.
         for _ in 0..40 {
-            all.add(Duration::from_nanos((100_000_000.0 * part()) as u64));
+            (0..1000).for_each(|_| all.add(Duration::from_nanos((100_000.0 * part()) as u64)));
+            all.add(Duration::from_secs(1));
             all.budget(1_000_000_000);
         }
         assert!((part() - 0.1).abs() < 0.005, "{}", part());

@@ -87,6 +87,7 @@ fn decode(code: &[u8]) -> Option<(Effect, usize)> {
 pub unsafe fn perform(address: usize, context: *mut c_void, is_protected: bool) -> bool {
     /// Longest instruction.
     const LONGEST: usize = 15;
+    const PAGE: usize = 4096;
     /// Where the registers 0 to 15 are.
     const REGISTERS: [i32; 16] = [
         libc::REG_RAX,
@@ -110,8 +111,14 @@ pub unsafe fn perform(address: usize, context: *mut c_void, is_protected: bool) 
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     let at = registers[libc::REG_RIP as usize] as usize;
     let mut bytes = [0; LONGEST];
-    // Checked: the page behind may be no memory.
-    let read = memory().and_then(|memory| memory.read_at(&mut bytes, at as u64).ok());
+    let read = if at % PAGE <= PAGE - LONGEST {
+        // SAFETY: the thread executes code on this page.
+        bytes = unsafe { (at as *const [u8; LONGEST]).read_volatile() };
+        Some(LONGEST)
+    } else {
+        // Checked: the page behind may be no memory.
+        memory().and_then(|memory| memory.read_at(&mut bytes, at as u64).ok())
+    };
     let Some((effect, length)) = read.and_then(|length| decode(&bytes[..length])) else {
         return false;
     };
