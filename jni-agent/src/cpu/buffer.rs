@@ -185,9 +185,9 @@ impl Buffer {
             .wrapping_add(at * ROOM)
     }
 
-    /// Takes a slot, has it filled and hands it over, unless nothing came of it. `fill` gets room for that many
-    /// frames. Returns false if there was no slot. Safe in a signal handler, if `fill` is: it neither waits
-    /// nor allocates.
+    /// Takes a slot, has it filled and hands it over, unless nothing came of it. `fill` gets room for that
+    /// many frames. Returns false if there was no slot. Safe in a signal handler, if `fill` is: it neither
+    /// waits nor allocates.
     pub fn put(&self, nanos: u64, fill: impl FnOnce(*mut RawFrame, i32) -> Option<Stack>) -> bool {
         for (at, slot) in self.slots.iter().enumerate() {
             let free = slot.state.load(Ordering::Relaxed) == FREE;

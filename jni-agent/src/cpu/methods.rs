@@ -285,7 +285,8 @@ mod tests {
 
     #[test]
     fn calls_are_found_between_other_instructions() {
-        // aload_0, sipush 0xb6b6, invokevirtual, lconst_0, invokestatic, invokedynamic, invokeinterface, return.
+        // aload_0, sipush 0xb6b6, invokevirtual, lconst_0, invokestatic, invokedynamic, invokeinterface,
+        // return.
         let code = [
             0x2a, 0x11, 0xb6, 0xb6, 0xb6, 0, 1, 9, 0xb8, 0, 2, 0xba, 0, 3, 0, 0, 0xb9, 0, 4, 1, 0, 0xb1,
         ];

@@ -90,8 +90,8 @@ impl Pending {
         }
     }
 
-    /// An answer has come. `instead`: where samples in doubt were, or may have been. Returns these samples, if it
-    /// is known where they were, and whether that was there.
+    /// An answer has come. `instead`: where samples in doubt were, or may have been. Returns these samples,
+    /// if it is known where they were, and whether that was there.
     pub fn answer(
         &mut self,
         answer: Answer,

@@ -1,9 +1,10 @@
-//! A protection key of the processor (Linux's `pkeys(7)`): the right to write to all counters, for each thread.
+//! A protection key of the processor (Linux's `pkeys(7)`): the right to write to all counters, for each
+//! thread.
 //!
-//! The right is a bit in a register of the thread, PKRU. A handler of a signal takes it away, or gives it back,
-//! in the register's image in the signal's frame, so a sample costs no system call. The system gives threads
-//! that were there before the key no right at all; they fault once, and have it from then on. So do handlers
-//! of signals, which take it themselves.
+//! The right is a bit in a register of the thread, PKRU. A handler of a signal takes it away, or gives it
+//! back, in the register's image in the signal's frame, so a sample costs no system call. The system gives
+//! threads that were there before the key no right at all; they fault once, and have it from then on. So do
+//! handlers of signals, which take it themselves.
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 use std::ffi::c_void;
@@ -78,8 +79,8 @@ mod linux {
             };
             let rights = libc::PROT_READ | libc::PROT_WRITE;
             let key = if covered { key } else { 0 };
-            // SAFETY: pages of a block's mapping, which is never given back; what the key refuses comes to our
-            // handler.
+            // SAFETY: pages of a block's mapping, which is never given back; what the key refuses comes to
+            // our handler.
             unsafe { libc::syscall(libc::SYS_pkey_mprotect, begin, length, rights, key) == 0 }
         }
 

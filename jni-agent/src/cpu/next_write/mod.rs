@@ -11,8 +11,8 @@
 //! that is biased towards long paths. For time this bias is the measure: a tick falls into a path with the
 //! probability of the path's share of the time.
 //!
-//! Processors with protection keys refuse all counters of a thread for the innermost method, at no system call;
-//! after [`MAX_FOREIGN_BY_KEY`] stores of others, for callers, and elsewhere pages are protected.
+//! Processors with protection keys refuse all counters of a thread for the innermost method, at no system
+//! call; after [`MAX_FOREIGN_BY_KEY`] stores of others, for callers, and elsewhere pages are protected.
 //!
 //! Other methods may have counters on the same page. Their stores are done in their place, [`MAX_FOREIGN`] at
 //! most. A sample whose path end comes after more of them waits *blindly*: from then on all stores are let
@@ -170,8 +170,8 @@ pub struct Interruption {
     pub is_doubtful: bool,
 }
 
-/// Finds out where the calling thread is, which was interrupted in this context as it counted. A stack that the
-/// judge says the sample was or may have been in is kept for it. In a signal handler.
+/// Finds out where the calling thread is, which was interrupted in this context as it counted. A stack that
+/// the judge says the sample was or may have been in is kept for it. In a signal handler.
 pub type Locator = fn(*mut c_void, InDoubt, Judge<'_>) -> Found;
 
 /// A sample in doubt.
@@ -204,8 +204,8 @@ pub enum Found {
     There,
     /// In that stack.
     Elsewhere,
-    /// Where it seemed to be, or in that stack, which that led to and which is inlined there. If the path that
-    /// ends later does not go through the place where it seemed to be, it was in that stack.
+    /// Where it seemed to be, or in that stack, which that led to and which is inlined there. If the path
+    /// that ends later does not go through the place where it seemed to be, it was in that stack.
     Below,
     /// The stack is not of the path end: its code, too, is put down to another method.
     Unfit,
@@ -588,8 +588,8 @@ mod tests {
             [deep.caller, deep.innermost].map(|wait| (ticket(wait), Outcome::Dropped))
         );
 
-        // In doubt: the next path end of any method, and the stack there, say where it was. Other waits go on.
-        // What it led to is in the same code only if it is inlined.
+        // In doubt: the next path end of any method, and the stack there, say where it was. Other waits go
+        // on. What it led to is in the same code only if it is inlined.
         for (there, same_code, found) in [
             (&[OUTER, UNKNOWN][..], false, Outcome::Elsewhere(31)),
             (&[OUTER, INNER, UNKNOWN], true, Outcome::Slot(22)),

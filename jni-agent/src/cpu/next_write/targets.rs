@@ -1,5 +1,5 @@
-//! What handlers know about methods: their slots, and where calls are in them. Tables that one thread writes and
-//! any handler reads.
+//! What handlers know about methods: their slots, and where calls are in them. Tables that one thread
+//! writes and any handler reads.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 

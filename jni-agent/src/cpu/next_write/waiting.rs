@@ -364,8 +364,8 @@ impl Waiting {
     }
 
     /// A store was refused: answers the samples that waited for it. `locate`: the stack of the thread, for
-    /// samples in doubt. `perform` does the store, and says whether it could; true in its argument: the page is
-    /// protected. In the handler of the fault.
+    /// samples in doubt. `perform` does the store, and says whether it could; true in its argument: the
+    /// page is protected. In the handler of the fault.
     pub fn on_write(
         &self,
         all: &NextWrite,
@@ -413,8 +413,8 @@ impl Waiting {
         }
     }
 
-    /// A store of another method, or of another activation. After some of them only those to the same pages are
-    /// refused, after many none.
+    /// A store of another method, or of another activation. After some of them only those to the same pages
+    /// are refused, after many none.
     fn let_foreign(&self, entry: &Entry) {
         let number = entry.foreign.fetch_add(1, Ordering::Relaxed);
         if number >= MAX_FOREIGN {
