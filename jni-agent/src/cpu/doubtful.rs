@@ -4,7 +4,7 @@
 //!
 //! - What several probes share, the address of the thread's counters, is computed once and is named after one
 //!   of them.
-//! - C2 inlines some calls late: boxing, strings that are put together, method handles. All that it makes
+//! - C2 inlines some calls late: boxing, concatenation of strings, method handles. All that it makes
 //!   from then on, such as copies of loops and moves of registers, is named after the last such call. That
 //!   may be most of a method's code.
 //!

@@ -259,9 +259,10 @@ impl Waiting {
                 );
                 continue;
             }
-            // The JVM does not say that it could not walk to the end.
-            let is_whole = outermost == Some(entry.outermost.load(Ordering::Relaxed));
-            if is_whole && self.is_left(all, entry, frames) {
+            // The JVM does not say that it could not walk to the end. What is in doubt may be elsewhere.
+            let is_known = outermost == Some(entry.outermost.load(Ordering::Relaxed))
+                && !entry.is_doubtful.load(Ordering::Relaxed);
+            if is_known && self.is_left(all, entry, frames) {
                 self.drop_entry(all, entry, Outcome::Gone);
             }
         }
