@@ -45,6 +45,8 @@ pub enum Format {
     OtlpJson,
     /// The same stacks for Firefox Profiler.
     Firefox,
+    /// Lines with time and executions, calls, and both outcomes of branches, for KCachegrind.
+    Callgrind,
 }
 
 impl Format {
@@ -57,7 +59,7 @@ impl Format {
             Format::Jacoco => Some(CoverageFormat::Jacoco),
             Format::Text | Format::Json | Format::Html | Format::Dot | Format::Svg => None,
             Format::Collapsed | Format::Speedscope | Format::Pprof | Format::Firefox => None,
-            Format::Otlp | Format::OtlpJson => None,
+            Format::Otlp | Format::OtlpJson | Format::Callgrind => None,
         }
     }
 
@@ -76,6 +78,7 @@ impl Format {
             FileFormat::Otlp => Some(Format::Otlp),
             FileFormat::OtlpJson => Some(Format::OtlpJson),
             FileFormat::Firefox => Some(Format::Firefox),
+            FileFormat::Callgrind => Some(Format::Callgrind),
         }
     }
 }
@@ -127,6 +130,7 @@ pub fn render(
         Format::Collapsed => report.collapsed(),
         Format::Speedscope => report.speedscope(),
         Format::Firefox => report.firefox(),
+        Format::Callgrind => report.callgrind(),
         Format::OtlpJson => report.otlp_json(),
         Format::Otlp => return report.otlp().map_err(CliError::failed),
         Format::Pprof => return report.pprof().map_err(CliError::failed),

@@ -151,6 +151,14 @@ impl<'p> Report<'p> {
         self.shown(|view| Ok(exports::firefox(&exports::of(view, &self.options)?, view)?))
     }
 
+    /// Lines with their CPU time and executions, calls, and jumps with both outcomes, in callgrind's format.
+    ///
+    /// # Errors
+    /// If the profile has neither samples nor counts of paths.
+    pub fn callgrind(&self) -> Result<String, ReportError> {
+        self.shown(exports::callgrind)
+    }
+
     /// The findings, the weightiest first; at most ten.
     pub fn findings(&self) -> Vec<Finding> {
         self.shown(findings::find)

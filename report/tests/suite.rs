@@ -9,6 +9,7 @@ mod cpu;
 mod diff;
 mod diff_time;
 mod exports;
+mod exports_callgrind;
 mod exports_time;
 mod findings;
 mod formats;

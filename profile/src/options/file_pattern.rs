@@ -53,11 +53,13 @@ pub enum FileFormat {
     OtlpJson,
     /// `.firefox.json`: the same for Firefox Profiler.
     Firefox,
+    /// `.callgrind`: lines, calls and jumps for KCachegrind.
+    Callgrind,
 }
 
 impl FileFormat {
     /// Endings of file names that ask for a format; of two that fit the first one counts.
-    pub const ENDINGS: [(&'static str, FileFormat); 15] = [
+    pub const ENDINGS: [(&'static str, FileFormat); 16] = [
         (".trodden", FileFormat::Trodden),
         (".html", FileFormat::Html),
         (".htm", FileFormat::Html),
@@ -72,6 +74,7 @@ impl FileFormat {
         (".pb.gz", FileFormat::Pprof),
         (".pprof", FileFormat::Pprof),
         (".otlp", FileFormat::Otlp),
+        (".callgrind", FileFormat::Callgrind),
         (".trace", FileFormat::Trace),
     ];
 

@@ -253,7 +253,7 @@ impl PathFrames {
 }
 
 /// `demo/Shop.java`.
-fn file(method: &MethodView) -> Option<String> {
+pub(super) fn file(method: &MethodView) -> Option<String> {
     let file = method.source_file?;
     Some(match method.class.rsplit_once('/') {
         Some((package, _)) => format!("{package}/{file}"),

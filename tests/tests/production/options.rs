@@ -346,6 +346,7 @@ fn values_of_arguments_are_in_no_profile_and_no_export_unless_asked_for() -> Res
         "x.collapsed",
         "x.otlp.json",
         "x.firefox.json",
+        "x.callgrind",
         "x.speedscope.json",
     ];
     for (options, kept) in [(&[][..], false), (&["--arguments", "all"][..], true)] {

@@ -158,6 +158,41 @@ fn collapsed_stacks_split_by_path_keep_the_totals() -> Result<()> {
 }
 
 #[test]
+fn callgrind_annotate_reads_what_the_file_says() -> Result<()> {
+    let recorded = Recorded::new()?;
+    let file = recorded.export("paths", "callgrind", &[], "paths.callgrind")?;
+    let mut annotate = Command::new("callgrind_annotate");
+    if annotate.arg("--version").output().is_err() {
+        println!("skipped: no callgrind_annotate (valgrind)");
+        return Ok(());
+    }
+    // Executions of all lines: line, nanoseconds, executions.
+    let text = fs::read_to_string(&file)?;
+    let costs = text.lines().filter_map(|line| {
+        let words: Vec<u64> = line.split(' ').map_while(|word| word.parse().ok()).collect();
+        <[u64; 3]>::try_from(words).ok()
+    });
+    let executions: u64 = costs.map(|[_, _, executions]| executions).sum();
+    assert!(executions > 1_000_000, "{text}");
+    let mut annotate = Command::new("callgrind_annotate");
+    annotate.args(["--threshold=100", "--auto=no", "--show=Executions"]);
+    annotate.arg("--sort=Executions").arg(&file);
+    let said = process::run(&mut annotate, LIMIT)?.success()?.stdout;
+    let of = |what: &str| said.lines().find(|line| line.contains(what)).map(number_at_begin);
+    assert_eq!(of("PROGRAM TOTALS"), Some(executions), "{said}");
+    assert!(
+        of("demo/shop/Shop.java:demo.shop.Shop.price(String)").is_some_and(|times| times > 1_000_000),
+        "{said}"
+    );
+    Ok(())
+}
+
+/// The number that a line of callgrind_annotate's begins with.
+fn number_at_begin(line: &str) -> u64 {
+    number(line.split_whitespace().next().unwrap_or_default())
+}
+
+#[test]
 #[cfg_attr(feature = "change", ignore = "all: a reader from npm, in a browser")]
 fn speedscope_opens_them() -> Result<()> {
     let recorded = Recorded::new()?;
@@ -452,6 +487,7 @@ fn the_commands_of_the_documentation_work() -> Result<()> {
         "shop.firefox.json",
         "shop.otlp",
         "shop.otlp.json",
+        "shop.callgrind",
         "spool/00112233445566778899aabbccddeeff-00000001.pb.gz",
         "spool/00112233445566778899aabbccddeeff-00000002.pb.gz",
         "shop.collapsed",
