@@ -127,6 +127,7 @@ fn formats(profile: &Profile) -> Vec<(&'static str, String)> {
         ("collapsed", report.collapsed().unwrap()),
         ("speedscope", report.speedscope().unwrap()),
         ("firefox", report.firefox().unwrap()),
+        ("callgrind", report.callgrind().unwrap()),
         ("coverage", coverage::text(&coverage, 20, false)),
         ("coverage-json", coverage::json(&coverage).unwrap()),
         ("lcov", coverage::lcov(&coverage)),

@@ -173,7 +173,7 @@ fn callgrind_annotate_reads_what_the_file_says() -> Result<()> {
         <[u64; 3]>::try_from(words).ok()
     });
     let executions: u64 = costs.map(|[_, _, executions]| executions).sum();
-    assert!(executions > 1_000_000, "{text}");
+    assert!(executions > 100_000, "{text}");
     let mut annotate = Command::new("callgrind_annotate");
     annotate.args(["--threshold=100", "--auto=no", "--show=Executions"]);
     annotate.arg("--sort=Executions").arg(&file);
@@ -181,7 +181,7 @@ fn callgrind_annotate_reads_what_the_file_says() -> Result<()> {
     let of = |what: &str| said.lines().find(|line| line.contains(what)).map(number_at_begin);
     assert_eq!(of("PROGRAM TOTALS"), Some(executions), "{said}");
     assert!(
-        of("demo/shop/Shop.java:demo.shop.Shop.price(String)").is_some_and(|times| times > 1_000_000),
+        of("demo/shop/Shop.java:demo.shop.Shop.price(String)").is_some_and(|times| times > 10_000),
         "{said}"
     );
     Ok(())
