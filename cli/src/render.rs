@@ -11,6 +11,7 @@ use trodden_report::{Report, ReportError, ReportOptions};
 use crate::coverage::CoverageFormat;
 use crate::error::CliError;
 use crate::output;
+use crate::sources;
 
 /// Formats of `trodden report`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -47,6 +48,8 @@ pub enum Format {
     Firefox,
     /// Lines with time and executions, calls, and both outcomes of branches, for KCachegrind.
     Callgrind,
+    /// The findings at their lines, for code hosts and editors (SARIF 2.1.0).
+    Sarif,
 }
 
 impl Format {
@@ -59,7 +62,7 @@ impl Format {
             Format::Jacoco => Some(CoverageFormat::Jacoco),
             Format::Text | Format::Json | Format::Html | Format::Dot | Format::Svg => None,
             Format::Collapsed | Format::Speedscope | Format::Pprof | Format::Firefox => None,
-            Format::Otlp | Format::OtlpJson | Format::Callgrind => None,
+            Format::Otlp | Format::OtlpJson | Format::Callgrind | Format::Sarif => None,
         }
     }
 
@@ -79,6 +82,7 @@ impl Format {
             FileFormat::OtlpJson => Some(Format::OtlpJson),
             FileFormat::Firefox => Some(Format::Firefox),
             FileFormat::Callgrind => Some(Format::Callgrind),
+            FileFormat::Sarif => Some(Format::Sarif),
         }
     }
 }
@@ -131,6 +135,7 @@ pub fn render(
         Format::Speedscope => report.speedscope(),
         Format::Firefox => report.firefox(),
         Format::Callgrind => report.callgrind(),
+        Format::Sarif => report.sarif(&sources::repository()),
         Format::OtlpJson => report.otlp_json(),
         Format::Otlp => return report.otlp().map_err(CliError::failed),
         Format::Pprof => return report.pprof().map_err(CliError::failed),

@@ -19,6 +19,7 @@ use crate::json;
 use crate::kinds::KINDS;
 use crate::options::{ReportError, ReportOptions};
 use crate::overview;
+use crate::sarif::Repository;
 use crate::section::Extent;
 use crate::section::OfKinds;
 use crate::svg;
@@ -162,6 +163,22 @@ impl<'p> Report<'p> {
     /// The findings, the weightiest first; at most ten.
     pub fn findings(&self) -> Vec<Finding> {
         self.shown(findings::find)
+    }
+
+    /// The findings in SARIF 2.1.0, at their lines in the files of a repository.
+    ///
+    /// # Errors
+    /// If the JSON writer fails.
+    pub fn sarif(&self, repository: &Repository) -> Result<String, ReportError> {
+        let folders = source::folders(&self.options.sources);
+        self.shown(|view| {
+            Ok(findings::sarif(
+                view,
+                &findings::find(view),
+                &folders,
+                repository,
+            )?)
+        })
     }
 
     /// JSON, format `trodden-report` version 1.

@@ -6,7 +6,7 @@ use trodden_profile::{
     BlockShape, Callee, CompilerMade, Condition, ConditionKind, MethodConditions, MethodShape, Outcome,
     PathForest, Profile, Skipped,
 };
-use trodden_report::{Finding, FindingKind, Report, ReportOptions};
+use trodden_report::{Finding, FindingKind, Report, ReportOptions, Repository};
 
 fn profile_of(methods: Vec<Method>, conditions: &[(u32, MethodConditions)]) -> Profile {
     let mut profile = Profile {
@@ -746,4 +746,54 @@ fn rows_of_paths_are_told_apart_at_every_width() {
             assert!(!rows[..at].contains(row), "{width}: {row}\n{text}");
         }
     }
+}
+
+/// Each finding is a result at its line, or a notification if it has no place.
+#[test]
+fn sarif_has_each_finding_once() {
+    let mut results_seen = 0;
+    for profile in [
+        common::profile(),
+        common::cpu::shop([9_000, 1_000], [0, 50, 30, 0], 700, 100),
+    ] {
+        let report = Report::new(&profile, &ReportOptions::default()).unwrap();
+        let text = report.sarif(&Repository::default()).unwrap();
+        let sarif: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let run = &sarif["runs"][0];
+        let list = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
+        let results = list(&run["results"]);
+        let notifications = list(&run["invocations"][0]["toolExecutionNotifications"]);
+        let (mut messages, mut fingerprints) = (Vec::new(), std::collections::BTreeSet::new());
+        let rules: Vec<_> = list(&run["tool"]["driver"]["rules"]);
+        let findings = report.findings();
+        for result in &results {
+            messages.push(result["message"]["text"].as_str().unwrap().to_owned());
+            assert!(
+                fingerprints.insert(result["partialFingerprints"].to_string()),
+                "{text}"
+            );
+            let finding = findings
+                .iter()
+                .find(|finding| messages.last().unwrap().starts_with(&finding.text))
+                .unwrap();
+            assert_eq!(result["ruleId"], finding.kind.name());
+            assert!(rules.iter().any(|rule| rule["id"] == finding.kind.name()));
+            let place = &result["locations"][0]["physicalLocation"];
+            assert!(place["artifactLocation"]["uri"].is_string());
+            if let Some(line) = finding.line {
+                assert_eq!(place["region"]["startLine"], line);
+            }
+        }
+        let notices = notifications.iter().map(|notice| &notice["message"]["text"]);
+        messages.extend(notices.map(|text| text.as_str().unwrap().to_owned()));
+        let mut expected: Vec<String> = findings
+            .iter()
+            .map(|finding| format!("{} ({})", finding.text, finding.evidence))
+            .collect();
+        messages.sort();
+        expected.sort();
+        assert_eq!(messages, expected);
+        results_seen += results.len();
+    }
+    assert!(results_seen > 0);
 }

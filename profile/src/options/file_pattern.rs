@@ -55,11 +55,13 @@ pub enum FileFormat {
     Firefox,
     /// `.callgrind`: lines, calls and jumps for KCachegrind.
     Callgrind,
+    /// `.sarif`: the findings at their lines.
+    Sarif,
 }
 
 impl FileFormat {
     /// Endings of file names that ask for a format; of two that fit the first one counts.
-    pub const ENDINGS: [(&'static str, FileFormat); 16] = [
+    pub const ENDINGS: [(&'static str, FileFormat); 17] = [
         (".trodden", FileFormat::Trodden),
         (".html", FileFormat::Html),
         (".htm", FileFormat::Html),
@@ -75,6 +77,7 @@ impl FileFormat {
         (".pprof", FileFormat::Pprof),
         (".otlp", FileFormat::Otlp),
         (".callgrind", FileFormat::Callgrind),
+        (".sarif", FileFormat::Sarif),
         (".trace", FileFormat::Trace),
     ];
 

@@ -7,6 +7,7 @@
 mod correlation;
 mod not_measured;
 mod rules;
+mod sarif;
 mod select;
 mod sentences;
 mod under_way;
@@ -15,6 +16,7 @@ use trodden_insight::view::MethodView;
 use trodden_numbering::BlockId;
 use trodden_profile::BlockExit;
 
+pub(crate) use sarif::sarif;
 pub(crate) use select::find;
 
 /// Most findings of a report.
@@ -57,7 +59,7 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// Its name in JSON.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             FindingKind::UnderWay => "under-way",
             FindingKind::SlowOutcome => "slow-outcome",

@@ -347,6 +347,7 @@ fn values_of_arguments_are_in_no_profile_and_no_export_unless_asked_for() -> Res
         "x.otlp.json",
         "x.firefox.json",
         "x.callgrind",
+        "x.sarif",
         "x.speedscope.json",
     ];
     for (options, kept) in [(&[][..], false), (&["--arguments", "all"][..], true)] {
