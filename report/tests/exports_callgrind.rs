@@ -9,7 +9,7 @@ use trodden_report::{Report, ReportOptions};
 use crate::common::cpu::{row, samples, shop, shop_frames, time};
 use crate::common::{self, Random};
 
-/// What a file says, with names in place of numbers.
+/// A file's content, with names in place of numbers.
 #[derive(Default)]
 struct Read {
     summary: [u64; 2],

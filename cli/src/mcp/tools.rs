@@ -258,7 +258,7 @@ pub fn described(tool: &Tool) -> Described {
 /// Answers a question.
 ///
 /// # Errors
-/// What is wrong with it, or what the command says.
+/// If the arguments are wrong, or the command fails.
 pub fn answer(tool: &Tool, folders: &Folders, arguments: &JsonObject) -> Result<String, Wrong> {
     let is_known = |name: &str| {
         tool.parameters

@@ -47,7 +47,7 @@ pub struct Instead {
     pub slot: u32,
 }
 
-/// What slots stand for.
+/// The meaning of slots.
 pub trait Slots {
     /// The frame of a slot's method, and the path.
     fn path_of(&mut self, slot: u32) -> Option<(u32, u64)>;

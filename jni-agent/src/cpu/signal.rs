@@ -531,7 +531,6 @@ impl Tap {
             }
         }
         Stack {
-            count,
             in_call: start == Ok(Start::LastCall) || alone == Some(true),
             ..Stack::of(count)
         }

@@ -91,7 +91,7 @@ pub struct Stacks {
     /// The node that a method's last sample is at, by frame.
     last: FxHashMap<u32, u32>,
     /// Where calls are in methods, each list once; never freed, as handlers read them.
-    calls: FxHashMap<Vec<u16>, &'static Calls>,
+    calls: FxHashSet<&'static Calls>,
     /// Ids of methods whose slots the handler knows, or that have none.
     targeted: FxHashSet<usize>,
     /// Frames and paths by slot.
@@ -428,8 +428,9 @@ impl Stacks {
         }
         self.by_id.insert(raw.method, seen);
         if let Some(next_write) = self.pending.from {
-            let calls = self.calls.entry(found.calls);
-            let calls = *calls.or_insert_with_key(|calls| Box::leak(Box::new(calls.clone())));
+            let known = self.calls.get(&found.calls).copied();
+            let calls = known.unwrap_or_else(|| Box::leak(Box::new(found.calls)));
+            self.calls.insert(calls);
             next_write.targets().set_calls(raw.method, calls);
         }
         Some(seen)

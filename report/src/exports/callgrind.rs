@@ -17,7 +17,7 @@ use crate::options::ReportError;
 /// Nanoseconds, and executions.
 type Costs = [u64; 2];
 
-/// What stands in a function's part of the file.
+/// A function's part of the file.
 #[derive(Default)]
 struct Function {
     file: Option<String>,
@@ -127,7 +127,7 @@ fn written(functions: &BTreeMap<String, Function>, command: &str) -> String {
     let mut out = format!(
         "# callgrind format\nversion: 1\ncreator: trodden {}\ncmd: {}\npositions: line\nevents: Ns Executions\n",
         env!("CARGO_PKG_VERSION"),
-        one_line(command)
+        command
     );
     let mut sum: Costs = [0; 2];
     for function in functions.values() {
@@ -179,15 +179,8 @@ impl Names {
             Some(number) => format!("({number})"),
             None => {
                 known.insert(name.to_owned(), next);
-                format!("({next}) {}", one_line(name))
+                format!("({next}) {name}")
             }
         }
     }
-}
-
-/// A name without what would end its line.
-fn one_line(name: &str) -> String {
-    name.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
 }

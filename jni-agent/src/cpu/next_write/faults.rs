@@ -92,14 +92,14 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
         Some((all, all.at(address)?))
     };
     match [SEGV_ACCERR, SEGV_PKUERR].contains(&code).then(ours).flatten() {
-        Some((all, waiting)) => let_through(all, waiting, address, context),
+        Some((all, waiting)) => let_through(all, waiting, address, code == SEGV_PKUERR, context),
         None => hand_on(signal, info, context),
     }
 }
 
 #[cold]
 #[inline(never)]
-fn let_through(all: &NextWrite, waiting: &Waiting, address: usize, context: *mut c_void) {
+fn let_through(all: &NextWrite, waiting: &Waiting, address: usize, is_of_key: bool, context: *mut c_void) {
     // SAFETY: the address of the calling thread's own number.
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
@@ -107,7 +107,7 @@ fn let_through(all: &NextWrite, waiting: &Waiting, address: usize, context: *mut
     let start = Instant::now();
     // SAFETY: the context is that of this fault.
     let refused = unsafe { all.key.refused(context) };
-    if refused == Some(Refused::All) {
+    if refused == Some(Refused::All) || (is_of_key && refused.is_none()) {
         allow(all, waiting, context);
     } else {
         all.key.enter();

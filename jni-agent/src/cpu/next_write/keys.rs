@@ -22,7 +22,7 @@ struct Allocated {
     offset: usize,
 }
 
-/// What a thread may not do with counters.
+/// A thread's missing rights to counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// It may read and write them.
@@ -41,6 +41,7 @@ impl Key {
     }
 
     /// True if there is one.
+    #[cfg(test)]
     pub fn exists(self) -> bool {
         self.0.is_some()
     }
@@ -72,16 +73,17 @@ mod linux {
             Key(key.map(|key| Allocated { key, offset }))
         }
 
-        /// Blocks all or no stores by the key in a mapping of whole pages. False if the system refuses it.
-        pub fn cover(self, (begin, length): (usize, usize), covered: bool) -> bool {
+        /// Has a mapping of whole pages covered by the key, or by none. Nothing is done if there is none, or
+        /// the system refuses it: then stores are not refused.
+        pub fn cover(self, (begin, length): (usize, usize), covered: bool) {
             let Some(Allocated { key, .. }) = self.0 else {
-                return false;
+                return;
             };
             let rights = libc::PROT_READ | libc::PROT_WRITE;
             let key = if covered { key } else { 0 };
             // SAFETY: pages of a block's mapping, which is never given back; what the key refuses comes to
             // our handler.
-            unsafe { libc::syscall(libc::SYS_pkey_mprotect, begin, length, rights, key) == 0 }
+            unsafe { libc::syscall(libc::SYS_pkey_mprotect, begin, length, rights, key) };
         }
 
         /// The calling handler may read and write counters, until it returns.
@@ -121,7 +123,8 @@ mod linux {
             true
         }
 
-        /// What the interrupted thread was refused; `None` if there is no key, or the image does not say.
+        /// The rights that the interrupted thread lacked; `None` if there is no key, or the image does not
+        /// say.
         ///
         /// # Safety
         /// As for [`set`](Self::set).
@@ -208,9 +211,7 @@ impl Key {
     }
 
     /// Nothing is covered.
-    pub fn cover(self, _: (usize, usize), _: bool) -> bool {
-        false
-    }
+    pub fn cover(self, _: (usize, usize), _: bool) {}
 
     /// Nothing is needed.
     pub fn enter(self) {}

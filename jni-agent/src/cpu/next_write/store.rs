@@ -8,6 +8,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 
+/// Bytes of a page.
+pub const PAGE: usize = 4096;
 /// Our own memory, through which a page can be written to that refuses stores.
 static MEMORY: OnceLock<Option<File>> = OnceLock::new();
 
@@ -87,7 +89,6 @@ fn decode(code: &[u8]) -> Option<(Effect, usize)> {
 pub unsafe fn perform(address: usize, context: *mut c_void, is_protected: bool) -> bool {
     /// Longest instruction.
     const LONGEST: usize = 15;
-    const PAGE: usize = 4096;
     /// Where the registers 0 to 15 are.
     const REGISTERS: [i32; 16] = [
         libc::REG_RAX,

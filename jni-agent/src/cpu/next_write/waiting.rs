@@ -7,14 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize
 
 use super::answers::{Answer, Outcome};
 use super::keys::Key;
+use super::store::PAGE;
 use super::{Counting, Found, InDoubt, Judge, MAX_FOREIGN, MAX_FOREIGN_BY_KEY, NextWrite};
 use crate::classes::PathSlots;
 use crate::cpu::buffer::{NextCount, RawFrame};
 
 /// Methods of one thread that can be waited for at a time.
 const ENTRIES: usize = 16;
-/// Bytes of a page.
-const PAGE: usize = 4096;
 
 /// The waits of a thread's samples.
 pub struct Waiting {
@@ -58,7 +57,7 @@ pub struct Store {
     pub by_key: bool,
 }
 
-/// What came of a store.
+/// The state after a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed {
     /// Only callers were waited for.
@@ -189,9 +188,7 @@ impl Waiting {
 
     /// The block is one that the key refuses stores to, or none any more.
     pub fn cover(&self, key: Key, covered: bool) {
-        if key.exists() {
-            key.cover((self.block, self.length), covered);
-        }
+        key.cover((self.block, self.length), covered);
     }
 
     /// A method's counts.
