@@ -37,13 +37,13 @@ pub use model::{
     ForestProblem, FrameLines, HotSpotBranch, HotSpotMethod, InlinedCode, KNOWN_SUBPATH, KPaths,
     KPathsOverlap, Key, Known, LeftAlone, LevelOverlap, LineEntry, LoadError, MapsWriter, Memory, MemoryRun,
     MergeError, MethodAccuracy, MethodConditions, MethodCounts, MethodCovered, MethodMap, MethodOverlap,
-    MethodShape, MethodTime, OFTEN, Observation, Outcome, PathAtPlace, PathDescription, PathForest,
-    PathWaits, PathsAtPlaces, PhiOutOfRange, Place, PlaceTime, Problem, Profile, RankedSubpath, Rate,
-    ReadError, Remembered, RunInfo, STANDARD_ERRORS, SaveError, SectionProblem, ShapeHasher, Skipped, Step,
-    Subpath, SubpathAccuracy, SubpathRun, Subpaths, SubtractError, TestCounts, TestMethod, UnreadableCount,
-    WaitsOf, WriteError, alike, check_conditions, compare, edge_key, flow, is_control, kpaths_overlap,
-    least_rotation, merge, path_key, printable, printable_lines, same_paths, share_interval,
-    share_interval_of, subpath_accuracy, subtract, values, without_values,
+    MethodPart, MethodShape, MethodTime, OFTEN, Observation, Outcome, PathAtPlace, PathDescription,
+    PathForest, PathWaits, PathsAtPlaces, PhiOutOfRange, Place, PlaceTime, Problem, Profile, RankedSubpath,
+    Rate, ReadError, Remembered, RequestName, RequestSample, Requests, RunInfo, STANDARD_ERRORS, SaveError,
+    SectionProblem, ShapeHasher, Skipped, Step, Subpath, SubpathAccuracy, SubpathRun, Subpaths,
+    SubtractError, TestCounts, UnreadableCount, WaitsOf, WriteError, alike, check_conditions, compare,
+    edge_key, flow, is_control, kpaths_overlap, least_rotation, merge, path_key, printable, printable_lines,
+    same_paths, share_interval, share_interval_of, subpath_accuracy, subtract, values, without_values,
 };
 pub use options::{MAX_K, MAX_SUBPATH, Schedule};
 pub use stream::{events, trace};

@@ -1,7 +1,7 @@
 //! Counts of tests: written, read, merged, refused.
 
 use crate::common::{class, paths, profile, two_ifs};
-use trodden_profile::{MethodCounts, Profile, TestCounts, TestMethod, merge};
+use trodden_profile::{MethodCounts, MethodPart, Profile, TestCounts, merge};
 
 fn test(name: &str, allocated: Option<u64>, methods: &[(u32, MethodCounts)]) -> TestCounts {
     TestCounts {
@@ -12,7 +12,7 @@ fn test(name: &str, allocated: Option<u64>, methods: &[(u32, MethodCounts)]) -> 
         allocated,
         nanos: allocated.map(|bytes| bytes + 3),
         methods: (methods.iter().cloned())
-            .map(|(method, counts)| TestMethod {
+            .map(|(method, counts)| MethodPart {
                 class: 0,
                 method,
                 counts,

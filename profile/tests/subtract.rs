@@ -9,8 +9,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use trodden_numbering::{BlockId, EdgeWeights, FlowGraph};
 use trodden_profile::{
-    ClassMap, ClassProfile, Contexts, Covered, MethodCounts, MethodCovered, MethodMap, Profile,
-    SubtractError, TestCounts, TestMethod, facts, merge, subtract,
+    ClassMap, ClassProfile, Contexts, Covered, MethodCounts, MethodCovered, MethodMap, MethodPart, Profile,
+    SubtractError, TestCounts, facts, merge, subtract,
 };
 
 /// The same methods, whose paths may be numbered in another way, with counts of their own.
@@ -99,7 +99,7 @@ fn any_tests(classes: &[ClassProfile]) -> impl Strategy<Value = Vec<TestCounts>>
             let mut counts = counts.clone();
             counts.paths.retain(|_, count| *count > 0);
             if !counts.paths.is_empty() {
-                methods.push(TestMethod {
+                methods.push(MethodPart {
                     class,
                     method,
                     counts,

@@ -16,6 +16,7 @@ mod known;
 mod kpaths;
 mod memory;
 mod merge;
+mod requests;
 mod rooms;
 mod spool;
 mod structural;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use trodden_numbering::{Path, PathEnd, StartKind};
-use trodden_profile::{Callee, Profile, ShapeHasher, TestCounts, TestMethod, facts};
+use trodden_profile::{Callee, MethodPart, Profile, ShapeHasher, TestCounts, facts};
 
 use super::{GateMethod, GatePath, LISTED, MOST_METHODS, MOST_PATHS, Outside};
 use crate::diff::{Side, route, sides};
@@ -237,8 +237,8 @@ impl MeasuredMethod {
     }
 }
 
-fn sides_of_test<'p>(profile: &'p Profile, methods: &'p [TestMethod]) -> Vec<Side<'p>> {
-    let side = |one: &'p TestMethod| {
+fn sides_of_test<'p>(profile: &'p Profile, methods: &'p [MethodPart]) -> Vec<Side<'p>> {
+    let side = |one: &'p MethodPart| {
         let class = &profile.classes[one.class as usize];
         let mut side = Side::of_counts(class, one.method as usize, &one.counts, 1.0)?;
         side.conditions = profile.conditions.get(&(one.class, one.method));

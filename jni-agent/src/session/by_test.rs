@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use trodden_instrumenter::{MethodId, ProbeKind};
-use trodden_profile::{ClassProfile, MethodCounts, TestCounts, TestMethod};
+use trodden_profile::{ClassProfile, MethodCounts, MethodPart, TestCounts};
 
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
@@ -147,17 +147,17 @@ impl Marks {
 fn placed(
     methods: &BTreeMap<MethodId, MethodCounts>,
     places: &BTreeMap<MethodId, (u32, u32)>,
-) -> Vec<TestMethod> {
+) -> Vec<MethodPart> {
     let placed = methods.iter().filter_map(|(id, counts)| {
         let &(class, method) = places.get(id)?;
         let counts = counts.clone();
-        Some(TestMethod {
+        Some(MethodPart {
             class,
             method,
             counts,
         })
     });
-    let mut methods: Vec<TestMethod> = placed.collect();
+    let mut methods: Vec<MethodPart> = placed.collect();
     methods.sort_by_key(|one| (one.class, one.method));
     methods
 }

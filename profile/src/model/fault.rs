@@ -83,6 +83,9 @@ pub enum Fault {
     /// A time is none.
     #[error("{0}: {1} is no duration in seconds")]
     NotSeconds(&'static str, f64),
+    /// A number that is negative, or none.
+    #[error("{0} is {1}")]
+    NotNumber(&'static str, f64),
     /// A share is none.
     #[error("{0}: {1} is no share from 0 to 1")]
     NotShare(&'static str, f64),

@@ -2,12 +2,12 @@
 
 use crate::model::section::Section;
 use crate::model::{
-    by_test, conditions, contexts, coverage, cpu, hotspot, inlining, kpaths, memory, observations, shapes,
-    structural, subpaths,
+    by_test, conditions, contexts, coverage, cpu, hotspot, inlining, kpaths, memory, observations, requests,
+    shapes, structural, subpaths,
 };
 
 /// All kinds, in the order in which a file has them.
-pub(crate) const KINDS: [&dyn Section; 13] = [
+pub(crate) const KINDS: [&dyn Section; 14] = [
     &shapes::section::Kind,
     &inlining::section::Kind,
     &kpaths::section::Kind,
@@ -21,6 +21,7 @@ pub(crate) const KINDS: [&dyn Section; 13] = [
     &by_test::section::Kind,
     &coverage::section::Kind,
     &hotspot::section::Kind,
+    &requests::section::Kind,
 ];
 
 #[cfg(test)]

@@ -28,10 +28,12 @@ mod maps;
 mod memory;
 mod merge;
 mod observations;
+mod parts;
 mod places;
 mod preorder;
 mod printable;
 pub(crate) mod profile;
+mod requests;
 mod section;
 mod several;
 pub(crate) mod shapes;
@@ -43,7 +45,7 @@ mod translate;
 
 pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
 pub use basis::{CountBasis, Rate};
-pub use by_test::{TestCounts, TestMethod};
+pub use by_test::TestCounts;
 pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, SectionProblem, WriteError};
 pub use command::without_values;
 pub use conditions::{
@@ -76,8 +78,10 @@ pub use maps::MapsWriter;
 pub use memory::{Alike, Known, LeftAlone, Memory, MemoryRun, Remembered, alike};
 pub use merge::merge;
 pub use observations::Observation;
+pub use parts::MethodPart;
 pub use printable::{is_control, printable, printable_lines};
 pub use profile::{ClassProfile, Profile, RunInfo, Skipped};
+pub use requests::{RequestName, RequestSample, Requests};
 pub use several::values;
 pub use shapes::{BlockShape, Callee, MethodShape, ShapeHasher};
 pub use subpaths::{

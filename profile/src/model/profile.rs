@@ -15,6 +15,7 @@ use crate::model::kpaths::KPaths;
 use crate::model::map::ClassMap;
 use crate::model::memory::Memory;
 use crate::model::observations::Observation;
+use crate::model::requests::Requests;
 use crate::model::structural::Structural;
 use crate::model::subpaths::Subpaths;
 use crate::options::Probe;
@@ -132,6 +133,8 @@ pub struct Profile {
     pub memory: Option<Box<Memory>>,
     /// Methods without probes whose branches HotSpot counted itself, by class, name and descriptor.
     pub hotspot: Vec<HotSpotMethod>,
+    /// Latencies of requests, and the paths of some, if requests were asked for.
+    pub requests: Option<Requests>,
 }
 
 impl Profile {

@@ -1,9 +1,9 @@
 //! The section with the counts of tests: writing and reading.
 
-use super::{TestCounts, TestMethod};
-use crate::model::codec::wire::{Decoded, Decoder, Encoder};
+use super::TestCounts;
+use crate::model::codec::wire::{Decoded, Decoder};
 use crate::model::codec::{Tag, WriteError};
-use crate::model::counts::MethodCounts;
+use crate::model::parts;
 use crate::model::profile::Profile;
 use crate::model::section::{Records, SectionReader};
 
@@ -21,30 +21,11 @@ pub(super) fn write(all: &[TestCounts], out: &mut Vec<u8>) -> Result<(), WriteEr
         plain.option(test.max_growth.as_deref(), |plain, words| plain.string(words));
         plain.option(test.allocated, |plain, bytes| plain.uint(bytes));
         plain.option(test.nanos, |plain, nanos| plain.uint(nanos));
-        write_methods(&test.methods, plain);
-        write_methods(&test.others, plain);
+        parts::write(&test.methods, plain);
+        parts::write(&test.others, plain);
         records.end()?;
     }
     records.append_to(out)
-}
-
-fn write_methods(methods: &[TestMethod], plain: &mut Encoder) {
-    plain.len(methods.len());
-    for method in methods {
-        plain.uint(u64::from(method.class));
-        plain.uint(u64::from(method.method));
-        plain.len(method.counts.paths.len());
-        for (&path, &count) in &method.counts.paths {
-            plain.uint(path);
-            plain.uint(count);
-        }
-        plain.len(method.counts.partial.len());
-        for (&(block, path), &count) in &method.counts.partial {
-            plain.uint(u64::from(block));
-            plain.uint(path);
-            plain.uint(count);
-        }
-    }
 }
 
 /// Tests go straight into the profile.
@@ -71,26 +52,7 @@ fn record(d: &mut Decoder<'_>) -> Decoded<TestCounts> {
         nanos: d.option("is it known how long a test took?", |d| {
             d.uint("nanoseconds of a test")
         })?,
-        methods: d.list("methods of a test", |d, _| method(d))?,
-        others: d.list("methods of a test", |d, _| method(d))?,
-    })
-}
-
-fn method(d: &mut Decoder<'_>) -> Decoded<TestMethod> {
-    let (class, method) = (d.u32("class of a test")?, d.u32("method of a test")?);
-    let mut counts = MethodCounts::default();
-    for _ in 0..d.count("paths of a test")? {
-        counts
-            .paths
-            .insert(d.uint("path of a test")?, d.uint("count of a test")?);
-    }
-    for _ in 0..d.count("cut paths of a test")? {
-        let stopped = (d.u32("block of a test")?, d.uint("cut path of a test")?);
-        counts.partial.insert(stopped, d.uint("count of a test")?);
-    }
-    Ok(TestMethod {
-        class,
-        method,
-        counts,
+        methods: parts::read(d)?,
+        others: parts::read(d)?,
     })
 }

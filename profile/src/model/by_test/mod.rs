@@ -5,7 +5,7 @@ mod merge;
 pub(crate) mod section;
 mod subtract;
 
-use crate::model::counts::MethodCounts;
+use crate::model::parts::MethodPart;
 
 /// What was counted during one test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,21 +23,10 @@ pub struct TestCounts {
     /// How long it took, in nanoseconds, if that is known: while its work was counted.
     pub nanos: Option<u64>,
     /// Methods that ran, in the order of classes and methods.
-    pub methods: Vec<TestMethod>,
+    pub methods: Vec<MethodPart>,
     /// Of these, what threads counted whose work may fall into another test the next time: other threads than the
     /// test's own that were there before the test, or were still there at its end. In the same order.
-    pub others: Vec<TestMethod>,
-}
-
-/// What was counted of a method during a test.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TestMethod {
-    /// Index of the class in the profile.
-    pub class: u32,
-    /// Index of the method in the class's path map.
-    pub method: u32,
-    /// Its counts. They are part of the profile's.
-    pub counts: MethodCounts,
+    pub others: Vec<MethodPart>,
 }
 
 impl TestCounts {

@@ -3,8 +3,8 @@
 use super::{TestCounts, codec, merge, subtract};
 use crate::model::codec::{Checked, Tag, WriteError};
 use crate::model::errors::{MergeError, SubtractError};
-use crate::model::fault::{Fault, ensure};
-use crate::model::places::method;
+use crate::model::fault::Fault;
+use crate::model::parts;
 use crate::model::profile::Profile;
 use crate::model::section::{Section, SectionReader};
 
@@ -65,21 +65,7 @@ fn check(profile: &Profile) -> Checked {
         .iter()
         .flat_map(|test| [&test.methods, &test.others])
     {
-        let places = methods.iter().map(|one| (one.class, one.method));
-        Fault::order("methods of a test", places.is_sorted_by(|a, b| a < b))?;
-        for one in methods {
-            let place = (one.class as usize, one.method as usize);
-            let map = method(profile, place, "a test")?;
-            for &path in one.counts.paths.keys() {
-                ensure(path < map.num_paths(), || Fault::NoPath("a test", path))?;
-            }
-            for &(block, _) in one.counts.partial.keys() {
-                let (block, blocks) = (block as usize, map.blocks.len());
-                ensure(block < blocks, || {
-                    Fault::NoBlock("block of a test", block, blocks)
-                })?;
-            }
-        }
+        parts::check(profile, methods, "a test")?;
     }
     Ok(())
 }

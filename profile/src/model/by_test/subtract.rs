@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{TestCounts, TestMethod};
+use super::TestCounts;
 use crate::model::errors::SubtractError;
+use crate::model::parts::MethodPart;
 use crate::model::places::{fell, place, take_off};
 use crate::model::profile::Profile;
 
@@ -51,10 +52,10 @@ fn test_fell(test: &TestCounts) -> SubtractError {
 
 fn methods(
     now: &Profile,
-    methods: &[TestMethod],
+    methods: &[MethodPart],
     before: &Profile,
-    then: &[TestMethod],
-) -> Result<Vec<TestMethod>, SubtractError> {
+    then: &[MethodPart],
+) -> Result<Vec<MethodPart>, SubtractError> {
     let mut rest = methods.to_vec();
     for one in then {
         let found = place(before, one.class as usize, one.method as usize, &now.classes);
