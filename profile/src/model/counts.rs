@@ -1,4 +1,4 @@
-//! Counts of one method.
+//! Counts of one method, in a whole run or a part of it.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,17 @@ pub struct MethodCounts {
     pub paths: BTreeMap<u64, u64>,
     /// (block where it stopped, partial number) to number of samples; only the `safepoint` probe has them.
     pub partial: BTreeMap<(u32, u64), u64>,
+}
+
+/// The counts of a method during a part of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MethodPart {
+    /// Index of the class in the profile.
+    pub class: u32,
+    /// Index of the method in the class's path map.
+    pub method: u32,
+    /// Its counts. They are part of the profile's.
+    pub counts: MethodCounts,
 }
 
 impl MethodCounts {

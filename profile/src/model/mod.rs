@@ -55,7 +55,7 @@ pub use conditions::{
 pub use contexts::{
     BURST_GROUPS, BurstGroups, ByGroup, ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange,
 };
-pub use counts::MethodCounts;
+pub use counts::{MethodCounts, MethodPart};
 pub use coverage::{Covered, MethodCovered};
 pub use cpu::{
     CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, FrameLines,
@@ -78,7 +78,6 @@ pub use maps::MapsWriter;
 pub use memory::{Alike, Known, LeftAlone, Memory, MemoryRun, Remembered, alike};
 pub use merge::merge;
 pub use observations::Observation;
-pub use parts::MethodPart;
 pub use printable::{is_control, printable, printable_lines};
 pub use profile::{ClassProfile, Profile, RunInfo, Skipped};
 pub use requests::{RequestName, RequestSample, Requests};

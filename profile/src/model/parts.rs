@@ -4,23 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::model::codec::Checked;
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
-use crate::model::counts::MethodCounts;
+use crate::model::counts::{MethodCounts, MethodPart};
 use crate::model::errors::MergeError;
 use crate::model::fault::{Fault, ensure};
 use crate::model::places::{method, no_such_path, place};
 use crate::model::profile::{ClassProfile, Profile};
 use crate::model::translate::Renumbering;
-
-/// What was counted of a method during a part of the run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MethodPart {
-    /// Index of the class in the profile.
-    pub class: u32,
-    /// Index of the method in the class's path map.
-    pub method: u32,
-    /// Its counts. They are part of the profile's.
-    pub counts: MethodCounts,
-}
 
 /// Methods by position of class and method.
 pub(super) type Parts = BTreeMap<(u32, u32), MethodCounts>;

@@ -5,7 +5,7 @@ mod merge;
 pub(crate) mod section;
 mod subtract;
 
-use crate::model::parts::MethodPart;
+use crate::model::counts::MethodPart;
 
 /// What was counted during one test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

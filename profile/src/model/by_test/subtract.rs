@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::TestCounts;
+use crate::model::counts::MethodPart;
 use crate::model::errors::SubtractError;
-use crate::model::parts::MethodPart;
 use crate::model::places::{fell, place, take_off};
 use crate::model::profile::Profile;
 

@@ -3,7 +3,8 @@
 use super::{RequestName, RequestSample, Requests};
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
-use crate::model::parts::{self, MethodPart};
+use crate::model::counts::MethodPart;
+use crate::model::parts;
 use crate::model::profile::Profile;
 use crate::model::section::{About, Records, SectionReader};
 

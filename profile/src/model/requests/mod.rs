@@ -4,7 +4,7 @@ mod codec;
 mod merge;
 pub(crate) mod section;
 
-use crate::model::parts::MethodPart;
+use crate::model::counts::MethodPart;
 
 /// The requests of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
