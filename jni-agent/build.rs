@@ -49,11 +49,12 @@ fn generate(folder: &Path) -> std::io::Result<()> {
 }
 
 /// The shim's classes that have a file of their own.
-const CLASSES: [&str; 5] = [
+const CLASSES: [&str; 6] = [
     "TroddenConfig",
     "TroddenThreads",
     "Trodden",
     "TroddenFeedback",
+    "TroddenRequests",
     "TroddenAhead",
 ];
 

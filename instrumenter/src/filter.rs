@@ -20,8 +20,9 @@ pub struct Filter {
     exclude: Vec<Pattern>,
 }
 
+/// A pattern over names of classes, and maybe of methods.
 #[derive(Clone, Debug)]
-struct Pattern {
+pub(crate) struct Pattern {
     /// Over internal names.
     class: WildMatch,
     method: Option<WildMatch>,
@@ -100,12 +101,13 @@ impl Filter {
     }
 }
 
-fn is_jdk(name: &str) -> bool {
+/// Returns true for a class (internal name) of the JDK itself.
+pub(crate) fn is_jdk(name: &str) -> bool {
     JDK_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 impl Pattern {
-    fn parse(pattern: &str) -> Result<Self, FilterError> {
+    pub(crate) fn parse(pattern: &str) -> Result<Self, FilterError> {
         let error = |reason| FilterError {
             pattern: pattern.to_owned(),
             reason,
@@ -125,11 +127,11 @@ impl Pattern {
         })
     }
 
-    fn class_matches(&self, name: &str) -> bool {
+    pub(crate) fn class_matches(&self, name: &str) -> bool {
         self.class.matches(name)
     }
 
-    fn method_matches(&self, name: &str) -> bool {
+    pub(crate) fn method_matches(&self, name: &str) -> bool {
         self.method.as_ref().is_none_or(|method| method.matches(name))
     }
 

@@ -285,6 +285,9 @@ impl EventProbes {
 /// whose slots begin there |
 /// | `static void structuralHashed(int slot, int path)` | `structural` | the same, of a graph with too many
 /// paths for dense slots |
+/// | `static int requestBegins(int name)` | [`RequestMethods`](crate::RequestMethods) | an activation of a
+/// method that handles requests begins; how many it is in |
+/// | `static void requestEnds(int depth)` | the same | it ends |
 /// | `static void covered(int probe)` | `coverage` | execution passed that probe |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shim {

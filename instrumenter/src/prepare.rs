@@ -26,7 +26,8 @@ use crate::rewrite::{
 };
 use crate::scratch::{Scratch, Shared};
 use crate::shape::shape;
-use judge::{Verdict, judge, read_frames};
+use judge::{Verdict, judge};
+pub(crate) use judge::{lacks_frames, read_frames};
 use lines::Lines;
 
 /// Newest class file version that is known to hold nothing new inside Code (JDK 27).
@@ -35,7 +36,7 @@ const NEWEST_MAJOR: u16 = 71;
 const FEEDBACK: &str = "trodden/PathFeedback";
 
 /// HotSpot never compiles a method with more bytecode than this (`HugeMethodLimit`).
-const HUGE_METHOD_LIMIT: u32 = 8_000;
+pub(crate) const HUGE_METHOD_LIMIT: u32 = 8_000;
 
 /// The identity that an emitted class's probes carry, given out by the collector of the counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -612,7 +613,7 @@ fn mark(options: &InstrumentOptions, pool: &mut PoolBuilder) -> Result<(), PoolF
     pool.utf8(options.shim.mark().as_bytes()).map(drop)
 }
 
-fn write_class(class: &Class, pool: &PoolBuilder, methods: &[u8]) -> Vec<u8> {
+pub(crate) fn write_class(class: &Class, pool: &PoolBuilder, methods: &[u8]) -> Vec<u8> {
     let around = class.head.len() + pool.written_len() + class.middle.len() + 2 + class.tail.len();
     let mut out = Vec::with_capacity(around + methods.len());
     out.extend_from_slice(class.head);
@@ -691,6 +692,6 @@ fn skip(class: &str, method: &Method, reason: SkipReason) -> Skipped {
     }
 }
 
-fn signature(method: &Method) -> String {
+pub(crate) fn signature(method: &Method) -> String {
     format!("{}{}", decode(method.name), decode(method.descriptor))
 }

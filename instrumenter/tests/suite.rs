@@ -6,5 +6,6 @@ mod hostile;
 mod large;
 mod listing;
 mod register;
+mod requests;
 mod rooms;
 mod shapes_later;

@@ -39,6 +39,7 @@ mod jvm;
 mod locks;
 mod log;
 mod recorders;
+mod requests;
 mod sampling;
 mod session;
 mod settings;

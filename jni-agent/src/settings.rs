@@ -8,12 +8,12 @@ use rustc_hash::FxHashSet;
 use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::{
     CallWeight, EventProbes, Filter, FilterError, Guide, GuideError, InstrumentOptions, Instrumenter, Leave,
-    ProbeKind, Probes,
+    ProbeKind, Probes, RequestMethods,
 };
 use trodden_profile::Schedule;
 use trodden_profile::events::EventKinds;
 use trodden_profile::options::{
-    Burst, CallPaths, ContextWeight, FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions,
+    Burst, ContextWeight, FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions,
 };
 
 use crate::log::{self, error, info, warning};
@@ -46,6 +46,8 @@ pub struct Settings {
     pub probe: ProbeKind,
     /// Rewrites classes accordingly.
     pub instrumenter: Instrumenter,
+    /// Methods that get probes of requests.
+    pub requests: RequestMethods,
     /// True if probes are taken out again where enough is known (`probe=auto`).
     pub retires: bool,
     /// True if only code that was instrumented offline is counted. No class is touched then.
@@ -85,6 +87,7 @@ impl Settings {
             ..InstrumentOptions::new(probes(&options)?)
         };
         Ok(Settings {
+            requests: RequestMethods::new(&options.code.requests)?,
             retires: options.retires(),
             options,
             probe,
@@ -307,7 +310,7 @@ fn probes(options: &ProfileOptions) -> Result<Probes, StreamError> {
             _ if options.has_events_of_jvm() => EventProbes::JvmCallBursts,
             Burst::Timed { .. } => EventProbes::CallBursts,
             _ if options.contexts.weight == ContextWeight::Time => EventProbes::Calls(CallWeight::Time),
-            _ if options.contexts.call_paths == CallPaths::On => EventProbes::Calls(CallWeight::PathsToCalls),
+            _ if options.contexts.call_paths => EventProbes::Calls(CallWeight::PathsToCalls),
             _ => match EventProbes::for_kinds(kinds) {
                 EventProbes::Paths if options.skips_in_probes() => EventProbes::WantedPaths,
                 probes => probes,

@@ -1,7 +1,7 @@
 //! The decision whether a method can carry probes.
 
 use trodden_numbering::{CoveragePlan, FlowGraph, NumberingOptions, Plan};
-use trodden_profile::{BlockExit, MethodMap};
+use trodden_profile::{BlockExit, BlockInfo, MethodMap};
 
 use super::lines::Lines;
 use super::{Candidate, Numbers, Subject, decode, inlining};
@@ -112,11 +112,7 @@ pub fn judge<'a>(
     } else {
         None
     };
-    let unframed = || {
-        let mut starts = cfg.blocks.iter().map(|b| b.start);
-        starts.any(|pc| marks.has(pc, mark::TARGET) && !marks.has(pc, mark::FRAME))
-    };
-    if (class.major >= FRAMES_REQUIRED || frames.is_some()) && options.probes.change_code() && unframed() {
+    if options.probes.change_code() && lacks_frames(class, frames.as_ref(), &cfg.blocks, marks) {
         return Ok(Verdict::Skip(SkipReason::MissingFrame));
     }
     let (subject, plan) = if probes.is_structural() {
@@ -225,6 +221,14 @@ fn count_calls(code: &Code) -> usize {
     opcodes
         .filter(|&(_, op)| KIND[op as usize] & kind::CALL != 0)
         .count()
+}
+
+/// Returns true if a branch target has no frame where the JVM wants one. The frames were
+/// [read](read_frames).
+pub fn lacks_frames(class: &Class, frames: Option<&Attribute>, blocks: &[BlockInfo], marks: &Marks) -> bool {
+    let is_bare =
+        |block: &BlockInfo| marks.has(block.start, mark::TARGET) && !marks.has(block.start, mark::FRAME);
+    (class.major >= FRAMES_REQUIRED || frames.is_some()) && blocks.iter().any(is_bare)
 }
 
 /// The method's frames, if it has any that count; they are checked, and marked.

@@ -7,6 +7,7 @@ mod calls;
 mod counters;
 pub mod coverage;
 mod events;
+pub(crate) mod request;
 mod safepoint;
 mod shim;
 pub mod structural;

@@ -44,6 +44,10 @@ shim_methods! {
     StructuralHashed = "structuralHashed" "(II)V",
     /// Execution passed a probe of coverage.
     Covered = "covered" "(I)V",
+    /// An activation of a method that handles requests begins; how many it is in.
+    RequestBegins = "requestBegins" "(I)I",
+    /// It ends.
+    RequestEnds = "requestEnds" "(I)V",
     /// The calling thread's block.
     Events = "events" "()J",
     /// An activation begins; how many are below it.

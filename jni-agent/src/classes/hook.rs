@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use trodden_instrumenter::{ClassError, ClassIds, Preparation, Prepared, SkipReason};
-use trodden_profile::Skipped;
+use trodden_profile::{ClassMap, Skipped};
 
 use crate::classes::registry::{NoIds, Registry, Slots};
 use crate::jvm::{Panicked, catch};
@@ -27,6 +27,9 @@ const RUN_BY_SHIM: &[&str] = &[
     "jdk/internal/vm/",
     "jdk/internal/util/Preconditions",
 ];
+
+/// In place of the name of a class that has none.
+const NAMELESS: &str = "(class without a name)";
 
 /// Why a class stays unchanged.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +58,73 @@ pub fn instrument(
     name: Option<&str>,
     bytes: &[u8],
 ) -> Option<Vec<u8>> {
+    let probed = put_probes(settings, registry, make_room, name, bytes);
+    if settings.requests.is_empty() || name.is_some_and(|name| run_by_shim(settings, name)) {
+        return probed.map(|probed| probed.bytes);
+    }
+    let so_far = probed.as_ref().map_or(bytes, |probed| &probed.bytes);
+    let around = || {
+        put_requests(
+            settings,
+            registry,
+            so_far,
+            probed.as_ref().map(|probed| &*probed.map),
+        )
+    };
+    let around = catch("probes of requests", around).unwrap_or_else(|panic| Err(panic.into()));
+    match around {
+        Ok(Some(bytes)) => Some(bytes),
+        Ok(None) => probed.map(|probed| probed.bytes),
+        Err(reason) => {
+            debug!("{} has no probes of requests: {reason}", name.unwrap_or(NAMELESS));
+            probed.map(|probed| probed.bytes)
+        }
+    }
+}
+
+/// A class with probes around its methods that handle requests; `None` if it has none. `map`: the path map by
+/// which it has got other probes.
+fn put_requests(
+    settings: &Settings,
+    registry: &Registry,
+    bytes: &[u8],
+    map: Option<&ClassMap>,
+) -> Result<Option<Vec<u8>>, Refused> {
+    let number = |class: &str, method: &str| {
+        let name = format!("{}#{method}", class.replace('/', "."));
+        registry.requests.number(&name)
+    };
+    let Some(with) = settings.requests.put_into(bytes, number)? else {
+        return Ok(None);
+    };
+    if let Some(map) = map {
+        registry.move_code(map, &with.methods);
+    }
+    let refused = with.refused.into_iter().map(|(method, reason)| Skipped {
+        class: with.class.clone(),
+        method: Some(method),
+        reason: format!("its requests are not seen: {reason}"),
+    });
+    registry.left_alone.add(refused);
+    Ok((!with.methods.is_empty()).then_some(with.bytes))
+}
+
+/// A class with probes that count.
+struct Probed {
+    bytes: Vec<u8>,
+    map: Arc<ClassMap>,
+}
+
+/// Puts in the probes that count.
+///
+/// `make_room`: for all probes of coverage below a number; false if there is none.
+fn put_probes(
+    settings: &Settings,
+    registry: &Registry,
+    make_room: impl Fn(u32) -> bool,
+    name: Option<&str>,
+    bytes: &[u8],
+) -> Option<Probed> {
     // Hidden classes and some lambdas' come without a name; the instrumenter looks inside for it.
     if name.is_some_and(|name| !settings.instrumenter.options().filter.class(name)) {
         return None;
@@ -67,7 +137,7 @@ pub fn instrument(
         }
     };
     result.unwrap_or_else(|reason| {
-        let name = name.unwrap_or("(class without a name)");
+        let name = name.unwrap_or(NAMELESS);
         debug!("{name} stays as it is: {reason}");
         registry.left_alone.add([whole_class(name, reason)]);
         None
@@ -97,7 +167,7 @@ fn rewrite(
     make_room: impl Fn(u32) -> bool,
     name: Option<&str>,
     bytes: &[u8],
-) -> Result<Option<Vec<u8>>, Refused> {
+) -> Result<Option<Probed>, Refused> {
     let (preparation, guide) = prepare(settings, registry, name, bytes)?;
     if let Some(name) = name {
         registry.originals.keep_table(name, bytes);
@@ -147,13 +217,15 @@ fn emit(
     prepared: &Prepared<'_>,
     ids: ClassIds,
     counts: impl Fn(usize) -> bool,
-) -> Vec<u8> {
+) -> Probed {
+    let map = Arc::clone(prepared.map());
     if !settings.reads_frames() {
-        return prepared.emit_where(ids, counts);
+        let bytes = prepared.emit_where(ids, counts);
+        return Probed { bytes, map };
     }
-    let (rewritten, code) = prepared.emit_where_with_code(ids, counts);
-    registry.set_code(prepared.map(), code);
-    rewritten
+    let (bytes, code) = prepared.emit_where_with_code(ids, counts);
+    registry.set_code(&map, code);
+    Probed { bytes, map }
 }
 
 /// Numbers a class; by the run's own profile, if its turn has come. Tells that profile's fingerprint, or 0.
@@ -312,6 +384,7 @@ mod tests {
             ("burst", "profile=contexts", "static:50ms:2ms"),
             ("file", "probe=events", "x.trace"),
             ("budget", "probe=auto", "2%"),
+            ("requests", "probe=counters", "Shap*"),
         ];
         let mut wrong = Vec::new();
         for option in options().filter(|option| option.is_recorded()) {

@@ -7,6 +7,7 @@ pub mod originals;
 mod outputs;
 mod places;
 mod registry;
+mod request_names;
 mod retransform;
 mod silenced;
 

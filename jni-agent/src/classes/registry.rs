@@ -21,6 +21,7 @@ use trodden_profile::{
 use crate::classes::left_alone::LeftAlone;
 use crate::classes::originals::Originals;
 use crate::classes::outputs::{Bases, Outputs};
+use crate::classes::request_names::RequestNames;
 use crate::classes::silenced::Silenced;
 use crate::locks::{lock, read, write};
 use crate::threads::{ThreadBlock, ThreadBlocks};
@@ -91,6 +92,8 @@ pub struct Registry {
     pub left_alone: LeftAlone,
     /// Code that was instrumented offline.
     pub outputs: Outputs,
+    /// Names of requests.
+    pub requests: RequestNames,
     /// Held while room is made for the probes of a class.
     making_room: Mutex<()>,
     /// Grows when instructions of a class may be at other places than before.
@@ -235,6 +238,19 @@ impl Inner {
         let current = named.filter(|(configuration, _)| *configuration == self.current);
         current.map(|(_, entry)| entry)
     }
+}
+
+/// Where instructions went that were moved twice. What the second move found in a probe of the first belongs to the
+/// instruction behind that, as there.
+fn moved_again(first: &[(u32, u32)], second: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    if first.is_empty() {
+        return second.to_vec();
+    }
+    let compiled = |&(new, between): &(u32, u32)| {
+        let at = first.partition_point(|&(moved, _)| moved < between);
+        first.get(at).map(|&(_, old)| (new, old))
+    };
+    second.iter().filter_map(compiled).collect()
 }
 
 impl Registry {
@@ -390,6 +406,24 @@ impl Registry {
         let key = (inner.current, map.sha256, map.name.clone(), 0);
         if let Some(&class) = inner.by_key.get(&key) {
             inner.classes[class].1.code = Some(Arc::new(code));
+        }
+        self.moves.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Methods of a class have been moved once more, by probes around them: name and descriptor, and (new, old)
+    /// bytecode index of each instruction.
+    pub fn move_code(&self, map: &ClassMap, moved: &[(String, Vec<(u32, u32)>)]) {
+        let mut inner = write(&self.inner);
+        let key = (inner.current, map.sha256, map.name.clone(), 0);
+        if let Some(&class) = inner.by_key.get(&key)
+            && let Some(code) = inner.classes[class].1.code.as_mut()
+        {
+            for (method, code) in map.methods.iter().zip(Arc::make_mut(code)) {
+                let signature = format!("{}{}", method.name, method.descriptor);
+                if let Some((_, places)) = moved.iter().find(|(moved, _)| *moved == signature) {
+                    code.pc_map = moved_again(&code.pc_map, places);
+                }
+            }
         }
         self.moves.fetch_add(1, Ordering::Relaxed);
     }

@@ -93,6 +93,8 @@ fn is_skipped(jvmti: Jvmti, patterns: &[String]) -> bool {
 fn add_capabilities(jvmti: Jvmti, frames: bool) -> Result<(), JvmError> {
     jvmti.add_capabilities(|set| {
         set.set_can_retransform_classes(true);
+        // They cost nothing where they are not switched on.
+        set.set_can_generate_garbage_collection_events(true);
         set.set_can_access_local_variables(frames);
         set.set_can_suspend(frames);
     })
@@ -120,6 +122,8 @@ fn set_callbacks(jvmti: Jvmti) -> Result<(), JvmError> {
     callbacks.MethodEntry = Some(method_entry);
     callbacks.MethodExit = Some(method_exit);
     callbacks.SingleStep = Some(single_step);
+    callbacks.GarbageCollectionStart = Some(collection_begins);
+    callbacks.GarbageCollectionFinish = Some(collection_ends);
     jvmti.set_callbacks(&callbacks)?;
     jvmti.notify(JVMTI_EVENT_VM_INIT, true)?;
     jvmti.notify(JVMTI_EVENT_VM_DEATH, true)
@@ -341,6 +345,23 @@ unsafe extern "system" fn single_step(
     };
     // SAFETY: the JVM passes the current thread's environment.
     unsafe { Agent::on_thread("SingleStep", (), jni, report) }
+}
+
+/// The program is stopped: no function of the JVM may be called.
+unsafe extern "system" fn collection_begins(_: *mut jvmtiEnv) {
+    guard("GarbageCollectionStart", (), || {
+        if let Some(agent) = Agent::get() {
+            agent.requests.collections.begins();
+        }
+    });
+}
+
+unsafe extern "system" fn collection_ends(_: *mut jvmtiEnv) {
+    guard("GarbageCollectionFinish", (), || {
+        if let Some(agent) = Agent::get() {
+            agent.requests.collections.ends();
+        }
+    });
 }
 
 unsafe extern "system" fn sampled_object_alloc(

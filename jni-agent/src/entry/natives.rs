@@ -10,6 +10,7 @@ use trodden_profile::events::{ThreadInfo, Word};
 
 use crate::jvm::{Jni, JvmError, guard};
 use crate::log::error;
+use crate::requests::{Delta, Ended, Reading, thread_cpu};
 use crate::session::agent::Agent;
 use crate::session::ahead::{self, Request};
 use crate::session::by_test::Mark;
@@ -51,6 +52,14 @@ pub fn register_all(jni: Jni<'_>) -> Result<(), JvmError> {
         &natives! { c"slots" c"()I" Java_java_lang_TroddenFeedback_slots },
     )?;
     register(
+        c"java/lang/TroddenRequests",
+        &natives! {
+            c"cpu" c"()J" Java_java_lang_TroddenRequests_cpu,
+            c"name" c"(Ljava/lang/String;)I" Java_java_lang_TroddenRequests_name,
+            c"record" c"(IJJJ[JIIIJJZ)J" Java_java_lang_TroddenRequests_record
+        },
+    )?;
+    register(
         c"java/lang/TroddenAhead",
         &natives! {
             c"register"
@@ -90,6 +99,72 @@ pub extern "system" fn Java_java_lang_TroddenFeedback_slots(_: *mut JNIEnv, _: j
         let end = Agent::get().and_then(Agent::counters);
         end.map_or(-1, |end| end.0 as jint)
     })
+}
+
+/// `TroddenRequests.cpu`: CPU time of the calling thread in nanoseconds; -1 if it is not known.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_TroddenRequests_cpu(_: *mut JNIEnv, _: jclass) -> jlong {
+    guard("CPU time of a request", -1, || {
+        thread_cpu().map_or(-1, |nanos| nanos as jlong)
+    })
+}
+
+/// `TroddenRequests.name`: the number of a name.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_TroddenRequests_name(
+    jni: *mut JNIEnv,
+    _: jclass,
+    name: jobject,
+) -> jint {
+    let number =
+        |agent: &'static Agent, jni: Jni<'_>| agent.host.registry.requests.number(&jni.string(name)) as jint;
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("naming a request", 0, jni, number) }
+}
+
+/// `TroddenRequests.record`: a request has ended. The chance of the next ones to be chosen, in units of 2^-32.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_TroddenRequests_record(
+    jni: *mut JNIEnv,
+    _: jclass,
+    name: jint,
+    began: jlong,
+    ended: jlong,
+    cpu: jlong,
+    words: jobject,
+    counted: jint,
+    hashed: jint,
+    cut: jint,
+    chance: jlong,
+    took: jlong,
+    unreadable: jboolean,
+) -> jlong {
+    const ONE: f64 = (1u64 << 32) as f64;
+    let record = |agent: &'static Agent, env: Jni<'_>| {
+        let numbers = [counted, hashed, cut].map(|number| number.max(0) as usize);
+        let counts = (!words.is_null()).then(|| {
+            let [counted, hashed, cut] = numbers;
+            let words = env.longs(words, 2 * counted + 2 * hashed + 3 * cut).ok()?;
+            Delta::from_words(&words, counted, hashed, cut)
+        });
+        let reading = counts.flatten().map(|counts| Reading {
+            cpu_ns: u64::try_from(cpu).ok(),
+            counts,
+            chance: chance as f64 / ONE,
+            took_ns: took.max(0) as u64,
+        });
+        let request = Ended {
+            name: name as u32,
+            began: began as u64,
+            ended: ended as u64,
+            is_unreadable: unreadable != 0,
+            reading,
+        };
+        // Environments of threads are kilobytes apart.
+        (agent.requests.record(jni as usize >> 12, request) * ONE) as jlong
+    };
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("recording a request", 0, jni, record) }
 }
 
 /// `TroddenAhead.register`: an output of `trodden instrument` is in use.

@@ -153,8 +153,13 @@ impl SplitMix {
         z ^ (z >> 31)
     }
 
+    /// A sequence from a seed.
+    pub fn new(seed: u64) -> Self {
+        SplitMix(seed)
+    }
+
     /// The next number, from 0 to below 1.
-    fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(Self::GAMMA);
         (Self::mixed(self.0) >> 11) as f64 / (1u64 << 53) as f64
     }
@@ -185,6 +190,11 @@ pub fn clock_of(thread: libc::pid_t) -> libc::clockid_t {
     const OF_A_THREAD: libc::c_int = 4;
     const BY_THE_SCHEDULER: libc::c_int = 2;
     (!thread << 3) | OF_A_THREAD | BY_THE_SCHEDULER
+}
+
+/// Nanoseconds of the clock that `System.nanoTime` reads.
+pub fn monotonic() -> u64 {
+    nanoseconds(libc::CLOCK_MONOTONIC).unwrap_or_default()
 }
 
 /// CPU time of a thread in nanoseconds; 0: the calling one. A signal handler may ask.

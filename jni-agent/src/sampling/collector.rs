@@ -1,5 +1,6 @@
 //! Samples so far, and turning counts into those of a profile.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use trodden_analyses::{PathAnalysis, PathEdgeProfile, PathEvent};
@@ -127,6 +128,29 @@ impl Collector {
         classes(registry, |entry, method| {
             self.samples.method_counts(entry.ids.first_method.at(method).0)
         })
+    }
+}
+
+/// Where the methods of a profile are.
+#[derive(Default)]
+pub struct Placement(BTreeMap<MethodId, (u32, u32)>);
+
+impl Placement {
+    /// From the classes of a profile and the number of each one's first method. Of a class that came twice only
+    /// the first is there.
+    pub fn new(classes: &[ClassProfile], first_methods: &[MethodId]) -> Self {
+        let mut places = BTreeMap::new();
+        for (class, (profile, first)) in classes.iter().zip(first_methods).enumerate() {
+            for method in 0..profile.map.methods.len() {
+                places.insert(first.at(method), (class as u32, method as u32));
+            }
+        }
+        Placement(places)
+    }
+
+    /// The class and the method, if the profile has them.
+    pub fn of(&self, method: MethodId) -> Option<(u32, u32)> {
+        self.0.get(&method).copied()
     }
 }
 

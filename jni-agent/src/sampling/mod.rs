@@ -8,8 +8,8 @@ mod exact;
 pub mod open;
 mod safepoint;
 
-pub use clock::{Clock, Signal, SplitMix, Tick, processor_seconds, spent};
-pub use collector::{Collector, add_counts, classes};
+pub use clock::{Clock, Signal, SplitMix, Tick, monotonic, processor_seconds, spent};
+pub use collector::{Collector, Placement, add_counts, classes};
 pub use exact::ExactCounts;
 pub use safepoint::SafepointSampler;
 

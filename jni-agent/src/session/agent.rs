@@ -14,6 +14,7 @@ use crate::jvm::{Jni, JvmError, Jvmti, ThreadRef, Vm, guard};
 use crate::locks::lock;
 use crate::log::error;
 use crate::recorders::Recorder;
+use crate::requests::Requests;
 use crate::sampling::Clock;
 use crate::session::by_test::Marks;
 use crate::session::spool;
@@ -34,6 +35,8 @@ pub struct Agent {
     pub cpu: CpuSampler,
     /// Counts of each test.
     pub marks: Marks,
+    /// Latencies and paths of requests.
+    pub requests: Requests,
     /// True while each path end is counted, in counters of its own. For callers that ask often and must not
     /// wait.
     pub(super) counting: AtomicBool,
@@ -159,6 +162,7 @@ impl Agent {
             cpu: CpuSampler::default(),
             control: Mutex::default(),
             marks: Marks::default(),
+            requests: Requests::default(),
             counting: AtomicBool::new(false),
         })
     }

@@ -6,13 +6,13 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use trodden_instrumenter::{MethodId, ProbeKind};
-use trodden_profile::{ClassProfile, MethodCounts, MethodPart, TestCounts};
+use trodden_profile::{MethodCounts, MethodPart, TestCounts};
 
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;
 use crate::log::error;
-use crate::sampling::{ExactCounts, add_counts};
+use crate::sampling::{ExactCounts, Placement, add_counts};
 use crate::session::by_thread::ByThread;
 
 /// The counts of tests so far.
@@ -120,15 +120,8 @@ impl Marks {
         lock(&self.inner).tests.clear();
     }
 
-    /// The counts for a profile with these classes, whose first methods have these numbers. Of a class that
-    /// came twice only the first is there.
-    pub fn of_profile(&self, classes: &[ClassProfile], first_methods: &[MethodId]) -> Vec<TestCounts> {
-        let mut places: BTreeMap<MethodId, (u32, u32)> = BTreeMap::new();
-        for (class, (profile, first)) in classes.iter().zip(first_methods).enumerate() {
-            for method in 0..profile.map.methods.len() {
-                places.insert(first.at(method), (class as u32, method as u32));
-            }
-        }
+    /// The counts for a profile with its methods in these places.
+    pub fn of_profile(&self, places: &Placement) -> Vec<TestCounts> {
         let of_test = |(name, test): (&String, &Test)| TestCounts {
             name: name.clone(),
             times: test.times,
@@ -136,20 +129,17 @@ impl Marks {
             max_growth: test.max_growth.clone(),
             allocated: test.allocated,
             nanos: test.nanos,
-            methods: placed(&test.methods, &places),
-            others: placed(&test.others, &places),
+            methods: placed(&test.methods, places),
+            others: placed(&test.others, places),
         };
         lock(&self.inner).tests.iter().map(of_test).collect()
     }
 }
 
 /// The methods that have a place in a profile, in its order.
-fn placed(
-    methods: &BTreeMap<MethodId, MethodCounts>,
-    places: &BTreeMap<MethodId, (u32, u32)>,
-) -> Vec<MethodPart> {
+fn placed(methods: &BTreeMap<MethodId, MethodCounts>, places: &Placement) -> Vec<MethodPart> {
     let placed = methods.iter().filter_map(|(id, counts)| {
-        let &(class, method) = places.get(id)?;
+        let (class, method) = places.of(*id)?;
         let counts = counts.clone();
         Some(MethodPart {
             class,

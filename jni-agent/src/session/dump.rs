@@ -12,6 +12,7 @@ use crate::hotspot;
 use crate::jvm::{Jni, panics};
 use crate::log::debug;
 use crate::recorders::{ReadError, Reading, Totals, UnderWay};
+use crate::sampling::Placement;
 use crate::session::agent::{Agent, Control, unix_millis};
 use crate::session::patterns::Unmatched;
 use crate::settings::Settings;
@@ -128,7 +129,9 @@ pub fn totals(
     profile.run.facts.set(facts::PANICS, panics());
     profile.skipped = agent.host.registry.left_alone.list();
     if let Some(first_methods) = first_methods {
-        profile.by_test = agent.marks.of_profile(&profile.classes, &first_methods);
+        let placement = Placement::new(&profile.classes, &first_methods);
+        profile.by_test = agent.marks.of_profile(&placement);
+        profile.requests = agent.requests.of_profile(&agent.host.registry, &placement);
     }
     add_samples(agent, &mut profile, jni);
     Ok(profile)

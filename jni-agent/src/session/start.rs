@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use jvmti_bindings::sys::jvmti::JVMTI_EVENT_CLASS_FILE_LOAD_HOOK;
+use jvmti_bindings::sys::jvmti::{
+    JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
+    JVMTI_EVENT_GARBAGE_COLLECTION_START, jvmtiEvent,
+};
 use trodden_instrumenter::ProbeKind;
 use trodden_profile::options::UnsetVariable;
 
@@ -42,6 +45,12 @@ pub enum StartError {
     Thread(std::io::Error),
 }
 
+/// The JVM's events of collections.
+const COLLECTIONS: [jvmtiEvent; 2] = [
+    JVMTI_EVENT_GARBAGE_COLLECTION_START,
+    JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
+];
+
 /// Number of the next session.
 static SESSIONS: AtomicU64 = AtomicU64::new(1);
 
@@ -72,6 +81,7 @@ impl Agent {
             };
             self.host.registry.silenced.clear();
             self.cpu.reset();
+            self.requests.reset();
         }
         self.recording.forget_methods();
         shim.lay_out(jni, settings.strata())?;
@@ -116,6 +126,9 @@ impl Agent {
         {
             warning!("no CPU samples: {e}");
         }
+        if !settings.requests.is_empty() {
+            self.begin_requests();
+        }
         let counting = settings.probe == ProbeKind::Counters && !settings.retires;
         self.counting.store(counting, Ordering::Release);
         control.settings = Some(settings);
@@ -123,6 +136,16 @@ impl Agent {
         control.since = Some(Instant::now());
         control.session = SESSIONS.fetch_add(1, Ordering::Relaxed);
         Ok(done)
+    }
+
+    /// Requests that end from now on are recorded, and collections that stop them.
+    fn begin_requests(&self) {
+        for event in COLLECTIONS {
+            if let Err(e) = self.host.jvmti.notify(event, true) {
+                warning!("collections in requests are not known: {e}");
+            }
+        }
+        self.requests.begin();
     }
 
     /// Switches the hook on and sends what is loaded through it.
@@ -135,7 +158,10 @@ impl Agent {
         // together an equivalent.
         let once = settings.options.has_events_of_jvm();
         let registry = &self.host.registry;
-        let wanted = |name: &str| filter.class(name) && !(once && registry.has_class_named(name));
+        let wanted = |name: &str| {
+            (filter.class(name) && !(once && registry.has_class_named(name)))
+                || settings.requests.name_class(name)
+        };
         Ok(retransform(self.host.jvmti, jni, registry, wanted))
     }
 
@@ -211,10 +237,13 @@ impl Agent {
         self.host.registry.silenced.clear();
         let registry = &self.host.registry;
         let names = registry.names();
+        let handles = |name: &str| settings.is_some_and(|settings| settings.requests.name_class(name));
         let restored = if unchanged {
             Restored::default()
         } else {
-            retransform(self.host.jvmti, jni, registry, |name| names.contains(name))
+            retransform(self.host.jvmti, jni, registry, |name| {
+                names.contains(name) || handles(name)
+            })
         };
         if let Err(e) = self.host.jvmti.notify(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false) {
             warning!("the class file load hook stays on: {e}");
@@ -225,6 +254,11 @@ impl Agent {
     /// Stops the clock and the account of time, and closes the window.
     pub fn pause(&self, jni: Jni<'_>, control: &mut Control) {
         self.cpu.stop(&self.host, jni);
+        self.requests.end();
+        for event in COLLECTIONS {
+            // It was off, or stays on for nothing.
+            let _ = self.host.jvmti.notify(event, false);
+        }
         if let Some(clock) = control.clock.take() {
             clock.stop();
         }
@@ -243,6 +277,7 @@ impl Agent {
         }
         self.cpu.reset();
         self.marks.reset();
+        self.requests.reset();
         control.before = Duration::ZERO;
         control.started = control.started.map(|_| SystemTime::now());
         control.since = control.since.map(|_| Instant::now());

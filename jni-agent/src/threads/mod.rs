@@ -9,5 +9,5 @@ pub mod stack;
 mod strata;
 
 pub use blocks::{Switches, ThreadBlock, ThreadBlocks};
-pub use shim::{Cut, Hashed, Owner, Shim};
+pub use shim::{Cut, Hashed, Owner, Shim, cut_key, hashed_key};
 pub use strata::Strata;

@@ -23,12 +23,16 @@ macro_rules! class {
 }
 
 /// The classes, in the order in which they are defined: none names a later one before it runs.
-static CLASSES: [(&CStr, &[u8]); 6] = [
+static CLASSES: [(&CStr, &[u8]); 10] = [
     class!("TroddenConfig"),
     class!("TroddenThreads$Table"),
     class!("TroddenThreads"),
     class!("Trodden"),
     class!("TroddenFeedback"),
+    class!("TroddenRequests$Request"),
+    class!("TroddenRequests$Reading"),
+    class!("TroddenRequests$Open"),
+    class!("TroddenRequests"),
     class!("TroddenAhead"),
 ];
 
@@ -93,7 +97,7 @@ impl Shim {
             .clamp(*RING_ENTRIES.start(), *RING_ENTRIES.end())
             .next_power_of_two();
         let define = |(name, bytes)| jni.define_boot_class(name, bytes);
-        let [config, table, threads, main, feedback, ahead] = CLASSES;
+        let [config, table, threads, main, others @ .., ahead] = CLASSES;
         let config = define(config)?;
         jni.set_static_int(config, c"ring", ring_entries as i32)?;
         let index = blocks.index();
@@ -112,7 +116,9 @@ impl Shim {
         let method = |name, descriptor| jni.static_method(class, name, descriptor);
         let ring = method(c"ring", c"()[J")?;
         let ring = jni.global(jni.call_object(class, ring)?);
-        define(feedback)?;
+        for other in others {
+            define(other)?;
+        }
         // Code that finds it finds the rest ready.
         define(ahead)?;
         Ok(Shim {
@@ -260,16 +266,21 @@ impl Shim {
 }
 
 fn hashed(pair: &[i64]) -> (Hashed, i64) {
-    (method_and_path(pair[0]), pair[1])
+    (hashed_key(pair[0]), pair[1])
 }
 
 fn cut(triple: &[i64]) -> (Cut, i64) {
-    let (method, register) = method_and_path(triple[0]);
-    ((method, register, triple[1] as u32), triple[2])
+    (cut_key(triple[0], triple[1]), triple[2])
+}
+
+/// A cut path, by its key and block.
+pub fn cut_key(key: i64, block: i64) -> Cut {
+    let (method, register) = hashed_key(key);
+    (method, register, block as u32)
 }
 
 /// The halves of a key: a method's number, one too large so that no key is 0, and a path or register.
-fn method_and_path(key: i64) -> (MethodId, u32) {
+pub fn hashed_key(key: i64) -> Hashed {
     (MethodId(((key >> 32) as u32).wrapping_sub(1)), key as u32)
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Each room (a folder or a file of `src/`) with the rooms that it uses. It may name only rooms that stand
 /// before it, so there is no circle; and only `entry` may use `session`, so no other room takes the whole
 /// agent.
-const ROOMS: [(&str, &[&str]); 16] = [
+const ROOMS: [(&str, &[&str]); 17] = [
     ("log", &[]),
     ("locks", &[]),
     ("jvm", &["log"]),
@@ -21,6 +21,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
     ("host", &["locks", "jvm", "threads", "settings", "classes"]),
     ("hotspot", &["jvm", "host"]),
     ("sampling", &["log", "locks", "jvm", "threads", "classes", "host"]),
+    ("requests", &["locks", "threads", "classes", "sampling"]),
     (
         "cpu",
         &["log", "locks", "jvm", "threads", "classes", "host", "sampling"],
@@ -69,6 +70,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
             "host",
             "hotspot",
             "sampling",
+            "requests",
             "cpu",
             "stream",
             "recorders",
@@ -83,6 +85,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
             "settings",
             "classes",
             "host",
+            "requests",
             "recorders",
             "session",
         ],

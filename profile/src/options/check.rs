@@ -2,8 +2,8 @@
 
 use super::table::{option_named, options};
 use super::{
-    Burst, CallPaths, ContextAlgorithm, ContextWeight, FileFormat, OptionEntry, OptionError, Probe,
-    ProfileKind, ProfileOptions, Use, ValueError,
+    Burst, ContextAlgorithm, ContextWeight, FileFormat, OptionEntry, OptionError, Probe, ProfileKind,
+    ProfileOptions, Use, ValueError,
 };
 
 /// With less, there would be more counters than memory.
@@ -213,10 +213,9 @@ impl ProfileOptions {
         let no_bursts = "weights other than calls go without bursts";
         rule(weighs && self.burst != Burst::Off, "weight", no_bursts)?;
         rule(
-            self.contexts.call_paths == CallPaths::On
-                && (!is_alone || weighs || self.has_bursts_in_program()),
-            "call-paths",
-            "paths to calls are for profile=contexts alone, with weight=calls and no bursts by the clock",
+            self.contexts.call_paths && (!is_alone || self.has_bursts_in_program()),
+            "weight",
+            "paths to calls are for profile=contexts alone, without bursts by the clock",
         )?;
         refuse(weighs && !is_alone, "weight", || {
             ValueError::OnlyFor(weight.to_string(), "profile=contexts alone")

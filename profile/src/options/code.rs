@@ -18,6 +18,8 @@ pub struct CodeChoices {
     pub skip_main: Vec<String>,
     /// By whose frequencies methods are numbered.
     pub use_profile: Option<UseProfile>,
+    /// Methods that handle requests: patterns, or names of frameworks.
+    pub requests: Vec<String>,
     /// Plan of methods that get no probes, as earlier runs know them.
     pub memory: Option<String>,
 }

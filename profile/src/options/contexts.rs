@@ -1,6 +1,6 @@
 //! Options of profile `contexts`.
 
-use super::values::{CallPaths, ContextAlgorithm, ContextWeight, Share};
+use super::values::{ContextAlgorithm, ContextWeight, Share};
 
 /// Options of profile `contexts`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct ContextChoices {
     /// Algorithm that decides which are kept.
     pub algorithm: ContextAlgorithm,
     /// Are contexts distinguished by the path that led to each call?
-    pub call_paths: CallPaths,
+    pub call_paths: bool,
     /// The quantity that is counted.
     pub weight: ContextWeight,
     /// With `weight=alloc`: mean number of bytes from one allocation that is charged to the next; 0: all are.
@@ -25,7 +25,7 @@ impl Default for ContextChoices {
             phi: Share::new(1e-4).expect("a share"),
             epsilon: None,
             algorithm: ContextAlgorithm::LazySpaceSaving,
-            call_paths: CallPaths::Off,
+            call_paths: false,
             weight: ContextWeight::Calls,
             alloc_interval: ALLOC_INTERVAL,
         }

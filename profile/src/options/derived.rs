@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::fleet::WINDOW;
 use super::{
-    Burst, BurstEvents, CallPaths, ContextAlgorithm, ContextWeight, CoverageOf, FileFormat, FilePattern,
-    Probe, ProfileKind, ProfileOptions, SubpathCounts, UseProfile,
+    Burst, BurstEvents, ContextAlgorithm, ContextWeight, CoverageOf, FileFormat, FilePattern, Probe,
+    ProfileKind, ProfileOptions, SubpathCounts, UseProfile,
 };
 
 impl ProfileOptions {
@@ -51,6 +51,15 @@ impl ProfileOptions {
             if self.probe == Probe::Auto {
                 self.probe = Probe::Counters;
             }
+            self.given.insert("probe");
+        }
+    }
+
+    /// The paths of requests are differences of counts that stay.
+    pub(super) fn count_for_requests(&mut self) {
+        let plain = self.profile == [ProfileKind::Paths] && self.probe == Probe::Auto;
+        if !self.code.requests.is_empty() && plain && !self.is_given("probe") {
+            self.probe = Probe::Counters;
             self.given.insert("probe");
         }
     }
@@ -150,7 +159,7 @@ impl ProfileOptions {
             && !self.is_given("algorithm")
             && self.contexts.algorithm == ContextAlgorithm::LazySpaceSaving
             && self.contexts.weight == ContextWeight::Calls
-            && self.contexts.call_paths == CallPaths::Off
+            && !self.contexts.call_paths
             && self.output.file.format() != FileFormat::Trace
             && !self.spools()
     }

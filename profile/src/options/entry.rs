@@ -213,6 +213,14 @@ impl Use {
     };
     /// `probe=safepoint`
     pub const SAFEPOINT: Use = Use::plain("probe=safepoint", |o| o.probe == Probe::Safepoint);
+    /// Every path end is counted, by probes that stay, in one profile of the whole run.
+    pub const COUNTED: Use = Use::plain("probe=counters", |o| {
+        o.probe_in_use() == Probe::Counters
+            && !o.is_structural()
+            && !o.is_coverage()
+            && !o.retires()
+            && !o.spools()
+    });
     /// Probes that stay, and whose counts say how often something was executed.
     pub const STAYING_COUNTS: Use = Use {
         words: "plain paths with probe=counters, or probe=yieldpoint and a schedule of spans",

@@ -63,9 +63,9 @@ pub use subpaths::{MAX_PREFERENCE, SubpathChoices, SubpathDistance, SubpathStart
 pub use table::{GROUPS, OptionGroup, markdown, option_named, options};
 pub use value_error::ValueError;
 pub use values::{
-    Action, Arguments, Burst, BurstEvents, CallPaths, ContextAlgorithm, ContextWeight, CoverageOf, CutPaths,
-    LogLevel, OpenPaths, Probe, ProfileKind, SampledBy, Share, SinglePathMethods, SubpathCounts,
-    SubpathIdentity, SubpathLengths, format_duration, parse_duration,
+    Action, Arguments, Burst, BurstEvents, ContextAlgorithm, ContextWeight, CoverageOf, CutPaths, LogLevel,
+    OpenPaths, Probe, ProfileKind, SampledBy, Share, SinglePathMethods, SubpathCounts, SubpathIdentity,
+    SubpathLengths, format_duration, parse_duration,
 };
 
 use syntax::{join_list, properties, split_list};
@@ -132,6 +132,7 @@ impl ProfileOptions {
         }
         options.apply(pairs.iter().copied().filter(|(name, _)| *name != CONFIG))?;
         options.count_for_coverage();
+        options.count_for_requests();
         Ok(options)
     }
 

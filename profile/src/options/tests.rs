@@ -193,8 +193,8 @@ fn errors_name_the_option_and_suggest() {
             "option 'burst': bursts by the clock are for running programs, not for traces",
         ),
         (
-            "profile=contexts,burst=jvm:50ms:2ms,call-paths=on",
-            "option 'call-paths': paths to calls are for profile=contexts alone, with weight=calls and no bursts by the clock",
+            "profile=contexts,burst=jvm:50ms:2ms,weight=call-paths",
+            "option 'weight': paths to calls are for profile=contexts alone, without bursts by the clock",
         ),
         (
             "profile=contexts,burst=jvm:50ms:2ms,weight=time",
@@ -217,8 +217,8 @@ fn errors_name_the_option_and_suggest() {
             "option 'weight': 'time' is for profile=contexts alone",
         ),
         (
-            "profile=contexts,call-paths=on,weight=time",
-            "option 'call-paths': paths to calls are for profile=contexts alone, with weight=calls and no bursts by the clock",
+            "profile=contexts+paths,weight=call-paths",
+            "option 'weight': paths to calls are for profile=contexts alone, without bursts by the clock",
         ),
         (
             "profile=contexts,weight=alloc:64b",
@@ -407,7 +407,7 @@ fn contexts_of_a_running_program_come_from_bursts_unless_told_otherwise() {
         "profile=contexts,algorithm=exact",
         "profile=contexts,algorithm=lss",
         "profile=contexts,weight=time",
-        "profile=contexts,call-paths=on",
+        "profile=contexts,weight=call-paths",
         "profile=contexts,file=x.trace",
         "profile=contexts+paths",
         "profile=kpaths",
@@ -603,9 +603,9 @@ fn underscores_are_taken() {
         assert_eq!(parse(text).options.former_profile(), Some("9"));
         assert_eq!(parse(text).to_agent_string(), "start,use-profile=9");
     }
-    let o = parse("profile=contexts,call_paths=on").options;
-    assert_eq!(o.contexts.call_paths, CallPaths::On);
-    assert!(option_named("call_paths").is_none());
+    let o = parse("profile=contexts,weight=call-paths").options;
+    assert!(o.contexts.call_paths);
+    assert!(option_named("use_profile").is_none());
     assert!(matches!(
         AgentCommand::parse("use-profile=9,use_profile=9"),
         Err(OptionError::Twice { name: "use-profile" })
@@ -846,8 +846,9 @@ prop_compose! {
         include in prop::collection::vec(text(), 0..4),
         (exclude, skip_main) in (prop::collection::vec(text(), 0..4), prop::collection::vec(text(), 0..4)),
         (use_profile, memory) in (prop::option::of(use_profile()), prop::option::of(text())),
+        requests in prop::collection::vec(text(), 0..4),
     ) -> CodeChoices {
-        CodeChoices { include, exclude, skip_main, use_profile, memory }
+        CodeChoices { include, exclude, skip_main, requests, use_profile, memory }
     }
 }
 

@@ -231,16 +231,6 @@ words! {
 }
 
 words! {
-    /// Are contexts distinguished by the path that led to each call?
-    CallPaths, "choice" {
-        /// No. The default.
-        Off = "off",
-        /// Yes: by the caller's path register at the call.
-        On = "on",
-    }
-}
-
-words! {
     /// Quantity that is counted per context.
     #[derive(Default)]
     ContextWeight, "weight" {

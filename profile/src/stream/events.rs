@@ -12,7 +12,7 @@
 //! | 4 | `OnlyPath` | path number | a whole activation with one path: neither `Enter` nor `Exit` |
 //! | 5 | `Unwound` | activations that remain on the stack | exceptions have ended all above; method 0 |
 //! | 6 | `Block` | block index | the topmost activation entered a basic block |
-//! | 7 | `Prefix` | path register | the path so far of the activation that calls: belongs to the `Enter` right after it (`call-paths=on`) |
+//! | 7 | `Prefix` | path register | the path so far of the activation that calls: belongs to the `Enter` right after it (`weight=call-paths`) |
 //! | 8 | `Gap` | 0 | events are missing from here on: no activation is known; method 0 |
 //! | 9 | `Call` | bytecode index, 0xffff if not known | the activation of the method is about to call from there |
 //! | 10 | `Charge` | weight | nanoseconds or bytes of the topmost activation's; method 0 |

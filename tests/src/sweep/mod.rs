@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use trodden_instrumenter::{
     CallWeight, ClassIds, EventProbes, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind,
-    Probes, round_trip,
+    Probes, RequestMethods, round_trip,
 };
 
 use crate::Result;
@@ -35,6 +35,8 @@ pub struct Probe {
     /// True if paths are counted that an exception cuts off, in methods with a single path too, and the
     /// register is visible in frames.
     cuts: bool,
+    /// True if probes of requests are around every method that has others or none.
+    requests: bool,
 }
 
 impl Probe {
@@ -43,10 +45,12 @@ impl Probe {
         Probe {
             probes: kind.into(),
             cuts: false,
+            requests: false,
         }
     }
 
-    /// All kinds; of `events` also those that report calls, of `counters` also with cut paths.
+    /// All kinds; of `events` also those that report calls, of `counters` also with cut paths, and these with
+    /// probes of requests around them.
     pub fn all() -> Vec<Probe> {
         let calls = [
             EventProbes::Calls(CallWeight::Nothing),
@@ -59,17 +63,23 @@ impl Probe {
         let calls = calls.map(|events| Probe {
             probes: events.into(),
             cuts: false,
+            requests: false,
         });
         let cuts = Probe {
             cuts: true,
             ..Probe::for_kind(ProbeKind::Counters)
         };
-        kinds.chain(calls).chain([cuts]).collect()
+        let requests = Probe {
+            requests: true,
+            ..cuts
+        };
+        kinds.chain(calls).chain([cuts, requests]).collect()
     }
 
     /// The name in tables.
     pub fn name(self) -> &'static str {
         match self.probes {
+            _ if self.requests => "requests",
             _ if self.cuts => "cut paths",
             Probes::Events(EventProbes::CallBursts) => "bursts",
             Probes::Events(EventProbes::Calls(CallWeight::Nothing)) => "calls",
@@ -197,9 +207,10 @@ fn one(
     options.single_path_methods = probe.cuts;
     options.filter = Filter::everything();
     let instrumenter = Instrumenter::new(options);
+    let requests = probe.requests.then(|| RequestMethods::new(&["*"])).transpose()?;
     let made: Vec<Made> = classes
         .par_iter()
-        .map(|class| make(&instrumenter, class))
+        .map(|class| make(&instrumenter, class, requests.as_ref()))
         .collect();
     let mut rewritten = Vec::new();
     for (class, made) in classes.iter().zip(made) {
@@ -238,7 +249,40 @@ fn one(
     Ok(())
 }
 
-fn make(instrumenter: &Instrumenter, class: &ClassEntry) -> Made {
+fn make(instrumenter: &Instrumenter, class: &ClassEntry, requests: Option<&RequestMethods>) -> Made {
+    match requests {
+        Some(requests) => with_requests(make_paths(instrumenter, class), class, requests),
+        None => make_paths(instrumenter, class),
+    }
+}
+
+/// Puts probes of requests around all methods.
+fn with_requests(made: Made, class: &ClassEntry, requests: &RequestMethods) -> Made {
+    let (before, mut left_alone) = match &made {
+        Made::Rewritten {
+            bytes, left_alone, ..
+        } => (bytes, left_alone.clone()),
+        Made::Unchanged { left_alone } => (&class.bytes, left_alone.clone()),
+        Made::Failed(_) => return made,
+    };
+    let number = class.number * 40;
+    match guarded(|| requests.put_into(before, |_, _| number)) {
+        Err(panic) => Made::Failed(format!("panic: {panic}")),
+        Ok(Err(e)) => Made::Failed(e.to_string()),
+        Ok(Ok(None)) => made,
+        Ok(Ok(Some(with))) => {
+            left_alone.extend(with.refused.into_iter().map(|(_, reason)| reason.to_owned()));
+            Made::Rewritten {
+                bytes: with.bytes,
+                methods: with.methods.len(),
+                without_sites: 0,
+                left_alone,
+            }
+        }
+    }
+}
+
+fn make_paths(instrumenter: &Instrumenter, class: &ClassEntry) -> Made {
     // As wide as those of a long run, and different from class to class.
     let ids = ClassIds::new(class.number * 7, class.number * 40);
     let work = || match instrumenter.prepare(&class.bytes) {

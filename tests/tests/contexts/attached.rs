@@ -146,8 +146,8 @@ fn contexts_begin_where_threads_are() -> Result<()> {
                     "contexts",
                     "--algorithm",
                     "exact",
-                    "--call-paths",
-                    "on",
+                    "--weight",
+                    "call-paths",
                 ],
                 &["--profile", "contexts+paths+kpaths", "--algorithm", "exact"],
             ] {

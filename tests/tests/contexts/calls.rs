@@ -122,7 +122,7 @@ fn bursts_and_virtual_threads() -> Result<()> {
 fn calls_along_each_path() -> Result<()> {
     const TIMES: u64 = 3000;
     for jdk in Jdk::ends()? {
-        let options = "profile=contexts,algorithm=exact,call-paths=on";
+        let options = "profile=contexts,algorithm=exact,weight=call-paths";
         for arguments in [["all", "2"], ["native", "5"], ["along", "300"]] {
             let (outcome, expected) = expected(&jdk, &arguments)?;
             let (found, profile) = live(&jdk, options, &arguments)?;

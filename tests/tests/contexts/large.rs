@@ -124,7 +124,7 @@ fn methods_too_large_for_call_sites() -> Result<()> {
         for options in [
             "profile=contexts,algorithm=exact",
             "profile=contexts+paths+kpaths,algorithm=exact",
-            "profile=contexts,algorithm=exact,call-paths=on",
+            "profile=contexts,algorithm=exact,weight=call-paths",
         ] {
             let how = format!("JDK {} {options}", jdk.feature);
             let file = path("large.trodden");

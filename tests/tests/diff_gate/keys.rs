@@ -107,7 +107,7 @@ fn contexts_and_sequences_have_the_same_keys_too() -> Result<()> {
     let file = folder.path().join("out.trodden");
     for (profile, least) in [
         ("contexts,algorithm=exact", 10),
-        ("contexts,algorithm=exact,call-paths=on", 10),
+        ("contexts,algorithm=exact,weight=call-paths", 10),
         ("kpaths,k=3", 5),
     ] {
         let mut all = Vec::new();

@@ -27,8 +27,8 @@ const RECORDINGS: [(&str, &[&str]); 11] = [
             "contexts",
             "--algorithm",
             "exact",
-            "--call-paths",
-            "on",
+            "--weight",
+            "call-paths",
         ],
     ),
     (

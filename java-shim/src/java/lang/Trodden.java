@@ -213,7 +213,7 @@ public final class Trodden {
     }
 
     /** Index of the entry of a cut path, or of the free one where it belongs. */
-    private static int findCut(long[] cuts, long key, long block) {
+    static int findCut(long[] cuts, long key, long block) {
         int mask = cuts.length - 1;
         int at = mix(key * 31 + block) * CUT & mask;
         while (cuts[at] != 0 && (cuts[at] != key || cuts[at + 1] != block)) {
@@ -302,6 +302,19 @@ public final class Trodden {
             }
             countHashed(slot, path);
         }
+    }
+
+    // ---- requests
+    // ------------------------------------------------------------------------------------------------
+
+    /** An activation of a method that handles requests begins. Returns how many the thread is in. */
+    public static int requestBegins(int name) {
+        return TroddenRequests.begins(name);
+    }
+
+    /** The activation ends that began in that many. */
+    public static void requestEnds(int depth) {
+        TroddenRequests.ends(depth);
     }
 
     // ---- coverage: a byte per probe, set once

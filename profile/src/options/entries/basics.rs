@@ -93,6 +93,21 @@ pub const ENTRIES: &[OptionEntry] = &[
         ..OptionEntry::PLAIN
     },
     OptionEntry {
+        name: "requests",
+        value: "PATTERN|http|servlet|spring|jaxrs|httpserver|grpc|kafka",
+        default: "none",
+        example: "http",
+        help: "Methods that handle requests (Class#method, or those of a framework), for 'trodden slow'",
+        list: true,
+        level: Level::Basic,
+        uses: &[Use::COUNTED],
+        code: true,
+        effect: Effect::Classes,
+        set: |o, value| Ok(o.code.requests = patterns(value)?),
+        get: |o| shown(&o.code.requests),
+        ..OptionEntry::PLAIN
+    },
+    OptionEntry {
         name: "skip-main",
         value: "PATTERN",
         default: "none, or the build tool",

@@ -16,6 +16,9 @@ fn weight(given: &str) -> Result<(ContextWeight, u32), ValueError> {
     Ok((ContextWeight::Alloc, bytes as u32))
 }
 
+/// Calls that are kept apart by the path to them.
+const CALL_PATHS: &str = "call-paths";
+
 /// An option of contexts that changes what counts mean.
 const PLAIN: OptionEntry = OptionEntry {
     uses: &[Use::CONTEXTS],
@@ -73,18 +76,23 @@ pub const ENTRIES: &[OptionEntry] = &[
     },
     OptionEntry {
         name: "weight",
-        value: "calls|time|alloc[:BYTES]",
+        value: "calls|call-paths|time|alloc[:BYTES]",
         default: "calls",
         example: "time",
-        help: "What is counted; BYTES: mean number between allocations that are charged",
+        help: "What is counted; call-paths: calls, apart for each path to them; BYTES: mean number between allocations that are charged",
         effect: Effect::Classes,
         set: |o, value| {
-            let (weight, bytes) = weight(value)?;
+            o.contexts.call_paths = value == CALL_PATHS;
+            let weighs = if o.contexts.call_paths { "calls" } else { value };
+            let (weight, bytes) = weight(weighs)?;
             o.contexts.weight = weight;
             o.contexts.alloc_interval = bytes;
             Ok(())
         },
         get: |o| {
+            if o.contexts.call_paths {
+                return Some(CALL_PATHS.to_owned());
+            }
             let weight = o.contexts.weight;
             Some(match o.contexts.alloc_interval {
                 ALLOC_INTERVAL => weight.to_string(),
@@ -92,18 +100,7 @@ pub const ENTRIES: &[OptionEntry] = &[
             })
         },
         // Every interval gives unbiased sums.
-        mark: Some(|o| o.contexts.weight.to_string()),
-        ..PLAIN
-    },
-    OptionEntry {
-        name: "call-paths",
-        value: "off|on",
-        default: "off",
-        example: "on",
-        help: "Are calls from one place distinguished by the path to them?",
-        effect: Effect::Classes,
-        set: |o, value| Ok(o.contexts.call_paths = value.parse()?),
-        get: |o| Some(o.contexts.call_paths.to_string()),
+        mark: Some(|o| format!("{} {}", o.contexts.weight, o.contexts.call_paths)),
         ..PLAIN
     },
 ];
