@@ -32,8 +32,8 @@ use lines::Lines;
 
 /// Newest class file version that is known to hold nothing new inside Code (JDK 27).
 const NEWEST_MAJOR: u16 = 71;
-/// Part of Trodden: it asks a thread for its counts, and must add none.
-const FEEDBACK: &str = "trodden/PathFeedback";
+/// Parts of Trodden that a program calls: they must add nothing to its counts.
+const CALLED_BY_PROGRAMS: [&str; 3] = ["trodden/PathFeedback", "trodden/Span", "trodden/Span$Recorder"];
 
 /// HotSpot never compiles a method with more bytecode than this (`HugeMethodLimit`).
 pub(crate) const HUGE_METHOD_LIMIT: u32 = 8_000;
@@ -207,7 +207,7 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
     let outside = |fault: Fault| ClassError::new(None, None, fault);
     let head = Head::read(bytes).map_err(outside)?;
     let name = decode(head.name).into_owned();
-    if !options.filter.class(&name) || name == FEEDBACK {
+    if !options.filter.class(&name) || CALLED_BY_PROGRAMS.contains(&name.as_str()) {
         return Ok(Preparation::Unchanged { skipped: Vec::new() });
     }
     let class = head

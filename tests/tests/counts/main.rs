@@ -7,5 +7,6 @@ mod guided;
 mod live;
 mod pattern_switches;
 mod real_trace;
+mod requests;
 mod shared_classes;
 mod subpaths;

@@ -4,4 +4,5 @@ mod cpu;
 mod faults;
 mod hotspot;
 mod paths;
+mod slow;
 mod stacks;

@@ -28,10 +28,12 @@ public final class TroddenRequests {
     /** The chance of a request to be chosen, in units of 2^-32. Plain: an old value is as good. */
     private static long chance = 1L << 32;
 
-    /** Memory for readings that is not in use, {@link #SPARES} at most. Guarded by itself. */
+    /** Memory for readings that is not in use: so many can be in progress at a time. Guarded by itself. */
     private static final Reading[] FREE = new Reading[8];
     private static int free;
     private static int made;
+
+    private static final long[] NONE = {};
 
     /** The request that a thread is in. */
     private static final class Request {
@@ -39,7 +41,6 @@ public final class TroddenRequests {
         int depth;
         int name;
         long began;
-        boolean shared;
         /** The thread's counts at the beginning, if the request was chosen. */
         Reading reading;
         /** State of a random sequence. */
@@ -156,7 +157,6 @@ public final class TroddenRequests {
     private static void start(Request request, int name) {
         Thread thread = Thread.currentThread();
         request.name = name;
-        request.shared = TroddenThreads.isVirtual(thread);
         // A reading that a failed end has left.
         if (request.reading != null) {
             give(request.reading);
@@ -167,7 +167,7 @@ public final class TroddenRequests {
         random ^= random >>> 7;
         random ^= random << 17;
         request.random = random;
-        if (!request.shared && random >>> 32 < chance) {
+        if (random >>> 32 < chance) {
             choose(request, thread);
         }
         request.began = System.nanoTime();
@@ -175,19 +175,18 @@ public final class TroddenRequests {
 
     @DontInline
     private static void choose(Request request, Thread thread) {
-        Table table = TroddenThreads.table(thread);
         int end = TroddenFeedback.slots();
-        if (end < 0 || (table.block & TroddenLayout.SHARED_MARK) != 0) {
+        Reading reading = end < 0 ? null : take();
+        if (reading == null) {
             return;
         }
-        Reading reading = take();
-        if (reading == null) {
+        long begin = cpu();
+        if (!reading.begin(thread, Math.max(end - TroddenLayout.HEADER, 0))) {
+            give(reading);
             return;
         }
         request.reading = reading;
         reading.chance = chance;
-        long begin = cpu();
-        reading.copy(table, Math.max(end - TroddenLayout.HEADER, 0));
         reading.cpu = cpu();
         reading.took = reading.cpu - begin;
     }
@@ -196,15 +195,14 @@ public final class TroddenRequests {
         long ended = System.nanoTime();
         Reading reading = request.reading;
         if (reading == null) {
-            chance = record(request.name, request.began, ended, -1, null, 0, 0, 0, 0, 0, request.shared);
+            chance = record(request.name, request.began, ended, -1, null, 0, 0, 0, 0, 0, false);
             return;
         }
         request.reading = null;
         try {
             long cpu = cpu();
             long used = cpu < 0 || reading.cpu < 0 ? -1 : cpu - reading.cpu;
-            Table table = TroddenThreads.table(Thread.currentThread());
-            boolean read = reading.compare(table, TroddenFeedback.slots());
+            boolean read = reading.end(TroddenFeedback.slots());
             long took = reading.took + cpu() - cpu;
             chance = record(request.name, request.began, ended, used, read ? reading.words : null, reading.counted,
                     reading.hashed, reading.cut, reading.chance, took, !read);
@@ -227,6 +225,7 @@ public final class TroddenRequests {
     }
 
     private static void give(Reading reading) {
+        reading.takeBack();
         synchronized (FREE) {
             FREE[free++] = reading;
         }
@@ -234,7 +233,14 @@ public final class TroddenRequests {
 
     /** A thread's counts at one moment, and what was counted since. */
     private static final class Reading {
-        /** The counters of its block, at an address. */
+        private Thread thread;
+        /** The thread's table; null for a virtual thread, whose counts by hash are not its own. */
+        private Table table;
+        /** A block for virtual threads; 0 before one was wanted. */
+        private long own;
+        private boolean lent;
+
+        /** The counters of the thread's block, at an address. */
         private long copy;
         private int length;
         private int room;
@@ -256,7 +262,29 @@ public final class TroddenRequests {
         int hashed;
         int cut;
 
-        void copy(Table table, int length) {
+        /** Reads the calling thread's counts. Returns false if it has no counters of its own. */
+        boolean begin(Thread thread, int length) {
+            this.thread = thread;
+            if (TroddenThreads.isVirtual(thread)) {
+                if (own == 0) {
+                    own = TroddenThreads.reserve();
+                }
+                if (own == 0 || !TroddenThreads.lend(thread, own)) {
+                    return false;
+                }
+                lent = true;
+                table = null;
+                block = own;
+                hash = cuts = NONE;
+            } else {
+                table = TroddenThreads.table(thread);
+                block = table.block;
+                if ((block & TroddenLayout.SHARED_MARK) != 0) {
+                    return false;
+                }
+                hash = table.hash.clone();
+                cuts = table.cuts.clone();
+            }
             if (length > room) {
                 // Room for classes to come.
                 int more = length + length / 2;
@@ -268,16 +296,24 @@ public final class TroddenRequests {
                 room = more;
             }
             this.length = length;
-            block = table.block;
             UNSAFE.copyMemory(block + 8L * TroddenLayout.HEADER, copy, 8L * length);
-            hash = table.hash.clone();
-            cuts = table.cuts.clone();
+            return true;
         }
 
-        /** Returns false if the thread counts elsewhere now. */
-        boolean compare(Table table, int end) {
+        /** The thread counts where it did before. */
+        void takeBack() {
+            if (lent) {
+                TroddenThreads.takeBack(thread);
+                lent = false;
+            }
+            thread = null;
+            table = null;
+        }
+
+        /** Finds what was counted since. Returns false if the thread counts elsewhere now. */
+        boolean end(int end) {
             at = counted = hashed = cut = 0;
-            if (end < 0 || table.block != block) {
+            if (end < 0 || table != null && table.block != block) {
                 return false;
             }
             int now = Math.max(end - TroddenLayout.HEADER, 0);
@@ -299,8 +335,10 @@ public final class TroddenRequests {
             for (int later = length; later < now; later++) {
                 dense(later, UNSAFE.getLong(first + 8L * later));
             }
-            hashed(table);
-            cut(table);
+            if (table != null) {
+                hashed();
+                cut();
+            }
             return true;
         }
 
@@ -313,7 +351,7 @@ public final class TroddenRequests {
             }
         }
 
-        private void hashed(Table table) {
+        private void hashed() {
             long[] now = table.hash;
             for (int i = 0; i < now.length; i += 2) {
                 if (now[i] == 0) {
@@ -330,7 +368,7 @@ public final class TroddenRequests {
             }
         }
 
-        private void cut(Table table) {
+        private void cut() {
             long[] now = table.cuts;
             for (int i = 0; i < now.length; i += Trodden.CUT) {
                 if (now[i] == 0) {

@@ -300,6 +300,34 @@ final class TroddenThreads {
         }
     }
 
+    /**
+     * Gives a virtual thread, the calling one, a block of its own to count in, for activations that begin from now
+     * on. Returns false if another thread has its place in the index.
+     */
+    static boolean lend(Thread thread, long block) {
+        long id = UNSAFE.getLong(thread, THREAD_ID);
+        long entry = INDEX + ((id & INDEX_MASK) << 4);
+        synchronized (LOCK) {
+            if (UNSAFE.getLong(entry) != 0) {
+                return false;
+            }
+            UNSAFE.putLong(entry + 8, block);
+            UNSAFE.putLong(entry, id);
+            return true;
+        }
+    }
+
+    /** Activations of the calling thread that begin from now on count where it shares memory. */
+    static void takeBack(Thread thread) {
+        long id = UNSAFE.getLong(thread, THREAD_ID);
+        long entry = INDEX + ((id & INDEX_MASK) << 4);
+        synchronized (LOCK) {
+            if (UNSAFE.getLong(entry) == id) {
+                UNSAFE.putLong(entry, 0);
+            }
+        }
+    }
+
     private static long firstBlock() {
         Table table = new Table(TroddenConfig.firstBlock != 0 ? TroddenConfig.firstBlock : SHARED_BLOCK);
         table.owner = new WeakReference<>(FIRST);
@@ -324,7 +352,7 @@ final class TroddenThreads {
     }
 
     /** A new block, zeroed; 0 if there is no memory. */
-    private static native long reserve();
+    static native long reserve();
 
     /** A new block for events only; 0 if there is no memory. */
     private static native long reserveSmall();
