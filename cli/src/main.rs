@@ -32,6 +32,7 @@ mod replay;
 mod report;
 mod run;
 mod shell;
+mod slow;
 mod sources;
 mod store;
 mod top;
@@ -67,6 +68,7 @@ enum Command {
     Coverage(coverage::CoverageCommand),
     Compare(compare::CompareArgs),
     Diff(diff::DiffArgs),
+    Slow(slow::SlowArgs),
     Gate(gate::GateArgs),
     Tests(reach::TestsArgs),
     Merge(merge::MergeArgs),
@@ -136,6 +138,7 @@ fn main() -> ExitCode {
         Command::Coverage(args) => coverage::coverage(&args).map(|()| ExitCode::SUCCESS),
         Command::Compare(args) => compare::compare(&args).map(|()| ExitCode::SUCCESS),
         Command::Diff(args) => diff::diff(&args),
+        Command::Slow(args) => slow::slow(&args).map(|()| ExitCode::SUCCESS),
         Command::Gate(args) => gate::gate(&args),
         Command::Tests(args) => reach::tests(&args).map(|()| ExitCode::SUCCESS),
         Command::Merge(args) => merge::merge(&args).map(|()| ExitCode::SUCCESS),

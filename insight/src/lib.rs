@@ -10,6 +10,7 @@
 //! * [`coverage`] and [`criteria`]: which paths, branches and lines ran, of all code or of a change; MC/DC and
 //!   prime paths.
 //! * [`diff`]: what changed between two runs. [`gate`]: the work of tests compared with an earlier build's.
+//! * [`slow`]: what slow requests do differently.
 //! * [`reach`]: which tests run a line, or code that a change touches.
 
 pub mod contexts;
@@ -30,6 +31,7 @@ pub mod path_time;
 pub mod pattern;
 pub mod reach;
 pub mod route;
+pub mod slow;
 pub mod source;
 pub mod structural;
 pub mod subpaths;

@@ -11,11 +11,13 @@ use crate::kpaths;
 use crate::memory;
 use crate::object::Fields;
 use crate::section::{Json, OfKinds, ReportSection};
+use crate::slow;
 use crate::structural;
 use crate::subpaths;
 
 /// All kinds, in the order in which reports show them.
-pub(crate) const KINDS: [&dyn ReportSection; 7] = [
+pub(crate) const KINDS: [&dyn ReportSection; 8] = [
+    &slow::section::Kind,
     &cpu::section::Kind,
     &coverage::section::Kind,
     &contexts::section::Kind,

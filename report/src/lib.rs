@@ -42,6 +42,7 @@ mod report;
 mod rows;
 mod sarif;
 mod section;
+pub mod slow;
 mod structural;
 mod subpaths;
 mod svg;

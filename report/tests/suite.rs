@@ -18,4 +18,5 @@ mod kpaths;
 mod one_method;
 mod path_time;
 mod rooms;
+mod slow;
 mod subpaths;

@@ -12,4 +12,5 @@ pub use json::json;
 pub(crate) use markdown::escape as escape_markdown;
 pub use markdown::markdown;
 pub use sarif::sarif;
+pub(crate) use text::source_line;
 pub use text::text;

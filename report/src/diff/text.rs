@@ -407,7 +407,7 @@ pub(super) fn line_list(lines: &[u32]) -> String {
 }
 
 /// A line of the source, if it is there.
-pub(super) fn source_line(
+pub(crate) fn source_line(
     sources: &Sources,
     class: &str,
     file: Option<&str>,

@@ -3,6 +3,7 @@
 #![allow(dead_code, missing_docs)]
 
 pub mod cpu;
+pub mod requests;
 
 use std::path::PathBuf;
 use std::sync::Arc;
