@@ -147,14 +147,14 @@ public class Causes {
         }
         AtomicLong left = new AtomicLong(requests);
         long[] latencies = new long[requests];
-        Object[] live = collector ? new Object[2_000_000] : null;
+        Object[] live = collector ? new Object[500_000] : null;
         if (collector) {
             for (int i = 0; i < live.length; i++) {
                 live[i] = new int[] { i };
             }
             Thread thread = new Thread(() -> {
                 while (left.get() > 0) {
-                    pause(40);
+                    pause(150);
                     System.gc();
                 }
             });

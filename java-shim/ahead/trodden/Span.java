@@ -30,6 +30,7 @@ public final class Span implements AutoCloseable {
     private static final class Recorder {
         final MethodHandle number;
         final MethodHandle begin;
+        final MethodHandle rename;
         final MethodHandle end;
 
         Recorder() throws ReflectiveOperationException {
@@ -37,6 +38,8 @@ public final class Span implements AutoCloseable {
             MethodHandles.Lookup lookup = MethodHandles.publicLookup();
             number = lookup.findStatic(requests, "number", MethodType.methodType(int.class, String.class));
             begin = lookup.findStatic(requests, "begin", MethodType.methodType(Object.class, int.class));
+            rename = lookup.findStatic(requests, "rename",
+                    MethodType.methodType(void.class, Object.class, int.class));
             end = lookup.findStatic(requests, "end", MethodType.methodType(void.class, Object.class));
         }
     }
@@ -63,14 +66,32 @@ public final class Span implements AutoCloseable {
             }
         }
         try {
-            Integer number = NUMBERS.get(name);
-            if (number == null) {
-                number = (int) to.number.invokeExact(name);
-                if (NUMBERS.size() < 1_000) {
-                    NUMBERS.put(name, number);
-                }
+            return new Span(to, (Object) to.begin.invokeExact(number(to, name)));
+        } catch (Error | RuntimeException e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static int number(Recorder by, String name) throws Throwable {
+        Integer number = NUMBERS.get(name);
+        if (number == null) {
+            number = (int) by.number.invokeExact(name);
+            if (NUMBERS.size() < 1_000) {
+                NUMBERS.put(name, number);
             }
-            return new Span(to, (Object) to.begin.invokeExact((int) number));
+        }
+        return number;
+    }
+
+    /** It gets another name, if that is known only now: to be called before it ends. */
+    public void rename(String name) {
+        if (open == null) {
+            return;
+        }
+        try {
+            by.rename.invokeExact(open, number(by, name));
         } catch (Error | RuntimeException e) {
             throw e;
         } catch (Throwable e) {

@@ -10,11 +10,14 @@ use trodden_profile::events::{ThreadInfo, Word};
 
 use crate::jvm::{Jni, JvmError, guard};
 use crate::log::error;
-use crate::requests::{Delta, Ended, Reading, thread_cpu};
+use crate::requests::{Counts, Ended};
 use crate::session::agent::Agent;
 use crate::session::ahead::{self, Request};
 use crate::session::by_test::Mark;
 use crate::threads::ThreadBlock;
+
+/// The chance of what is certain, as the shim has it.
+const ONE: f64 = (1u64 << 32) as f64;
 
 /// Name, descriptor and address of a native method.
 type Native = (&'static CStr, &'static CStr, *mut c_void);
@@ -54,9 +57,10 @@ pub fn register_all(jni: Jni<'_>) -> Result<(), JvmError> {
     register(
         c"java/lang/TroddenRequests",
         &natives! {
-            c"cpu" c"()J" Java_java_lang_TroddenRequests_cpu,
+            c"open" c"(J[J[JJ)I" Java_java_lang_TroddenRequests_open,
+            c"close" c"(I)V" Java_java_lang_TroddenRequests_close,
             c"name" c"(Ljava/lang/String;)I" Java_java_lang_TroddenRequests_name,
-            c"record" c"(IJJJ[JIIIJJZ)J" Java_java_lang_TroddenRequests_record
+            c"record" c"(IJJIJ[J[JZ)J" Java_java_lang_TroddenRequests_record
         },
     )?;
     register(
@@ -101,12 +105,38 @@ pub extern "system" fn Java_java_lang_TroddenFeedback_slots(_: *mut JNIEnv, _: j
     })
 }
 
-/// `TroddenRequests.cpu`: CPU time of the calling thread in nanoseconds; -1 if it is not known.
+/// `TroddenRequests.open`: reads the calling thread's counts. Returns the reading's number, or 0.
+///
+/// # Safety
+/// Called by the shim, with the block in which the calling thread alone counts.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_TroddenRequests_cpu(_: *mut JNIEnv, _: jclass) -> jlong {
-    guard("CPU time of a request", -1, || {
-        thread_cpu().map_or(-1, |nanos| nanos as jlong)
-    })
+pub unsafe extern "system" fn Java_java_lang_TroddenRequests_open(
+    jni: *mut JNIEnv,
+    _: jclass,
+    block: jlong,
+    hash: jobject,
+    cuts: jobject,
+    chance: jlong,
+) -> jint {
+    let open = |agent: &'static Agent, env: Jni<'_>| {
+        let Some(end) = agent.counters() else { return 0 };
+        // SAFETY: the caller's promise. Threads have as many slots as are given out.
+        let counts = unsafe { Counts::of_caller(block, end, env, hash, cuts) };
+        let chance = chance as f64 / ONE;
+        counts.map_or(0, |counts| agent.requests.readings.open(counts, chance)) as jint
+    };
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("reading a request's counts", 0, jni, open) }
+}
+
+/// `TroddenRequests.close`: a reading is not wanted any more.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_TroddenRequests_close(_: *mut JNIEnv, _: jclass, reading: jint) {
+    guard("closing a request's reading", (), || {
+        if let Some(agent) = Agent::get() {
+            agent.requests.readings.close(reading as usize);
+        }
+    });
 }
 
 /// `TroddenRequests.name`: the number of a name.
@@ -123,42 +153,37 @@ pub extern "system" fn Java_java_lang_TroddenRequests_name(
 }
 
 /// `TroddenRequests.record`: a request has ended. The chance of the next ones to be chosen, in units of 2^-32.
+///
+/// # Safety
+/// Called by the shim, with the block in which the calling thread alone counts, if there is a reading.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_TroddenRequests_record(
+pub unsafe extern "system" fn Java_java_lang_TroddenRequests_record(
     jni: *mut JNIEnv,
     _: jclass,
     name: jint,
     began: jlong,
     ended: jlong,
-    cpu: jlong,
-    words: jobject,
-    counted: jint,
-    hashed: jint,
-    cut: jint,
-    chance: jlong,
-    took: jlong,
-    unreadable: jboolean,
+    reading: jint,
+    block: jlong,
+    hash: jobject,
+    cuts: jobject,
+    elsewhere: jboolean,
 ) -> jlong {
-    const ONE: f64 = (1u64 << 32) as f64;
     let record = |agent: &'static Agent, env: Jni<'_>| {
-        let numbers = [counted, hashed, cut].map(|number| number.max(0) as usize);
-        let counts = (!words.is_null()).then(|| {
-            let [counted, hashed, cut] = numbers;
-            let words = env.longs(words, 2 * counted + 2 * hashed + 3 * cut).ok()?;
-            Delta::from_words(&words, counted, hashed, cut)
-        });
-        let reading = counts.flatten().map(|counts| Reading {
-            cpu_ns: u64::try_from(cpu).ok(),
-            counts,
-            chance: chance as f64 / ONE,
-            took_ns: took.max(0) as u64,
+        let reading = (reading != 0).then(|| {
+            let counts = || {
+                let end = agent.counters()?;
+                // SAFETY: the caller's promise. Threads have as many slots as are given out.
+                unsafe { Counts::of_caller(block, end, env, hash, cuts) }
+            };
+            agent.requests.readings.end(reading as usize, counts)
         });
         let request = Ended {
             name: name as u32,
             began: began as u64,
             ended: ended as u64,
-            is_unreadable: unreadable != 0,
-            reading,
+            is_unreadable: elsewhere != 0 || matches!(reading, Some(None)),
+            reading: reading.flatten(),
         };
         // Environments of threads are kilobytes apart.
         (agent.requests.record(jni as usize >> 12, request) * ONE) as jlong

@@ -7,6 +7,7 @@
 mod budget;
 mod collections;
 mod parts;
+mod readings;
 mod reservoir;
 
 use std::collections::BTreeMap;
@@ -20,11 +21,11 @@ use trodden_profile::{RequestName, RequestSample};
 
 use crate::classes::Registry;
 use crate::locks::lock;
-use crate::sampling::{Placement, spent};
+use crate::sampling::Placement;
 use budget::Budget;
 pub use collections::Collections;
-pub use parts::Delta;
 use parts::Parts;
+pub use readings::{Counts, Reading, Readings};
 use reservoir::{Kept, Reservoir};
 
 /// The longest latency that is told from longer ones: an hour.
@@ -43,6 +44,8 @@ pub struct Requests {
     shards: [Mutex<Latencies>; SHARDS],
     samples: Mutex<Reservoir>,
     budget: Budget,
+    /// Counts of threads at the beginnings of requests.
+    pub readings: Readings,
     /// When collections stopped the program.
     pub collections: Collections,
 }
@@ -68,24 +71,6 @@ pub struct Ended {
     pub is_unreadable: bool,
     /// What was read of it, if it was chosen.
     pub reading: Option<Reading>,
-}
-
-/// The paths of a request that was chosen.
-#[derive(Debug)]
-pub struct Reading {
-    /// CPU time of its thread in nanoseconds, if that is known.
-    pub cpu_ns: Option<u64>,
-    /// Its counts.
-    pub counts: Delta,
-    /// The chance to be chosen that it had.
-    pub chance: f64,
-    /// Nanoseconds that reading took.
-    pub took_ns: u64,
-}
-
-/// CPU time of the calling thread in nanoseconds, if it is known.
-pub fn thread_cpu() -> Option<u64> {
-    spent(0)
 }
 
 impl Requests {

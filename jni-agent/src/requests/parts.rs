@@ -7,7 +7,7 @@ use trodden_profile::{MethodCounts, MethodPart};
 
 use crate::classes::{ClassEntry, Registry, Slots};
 use crate::sampling::{ExactCounts, Placement, add_counts};
-use crate::threads::{Cut, Hashed, ThreadBlock, cut_key, hashed_key};
+use crate::threads::{Cut, Hashed, ThreadBlock};
 
 /// What a thread counted in some time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -21,26 +21,6 @@ pub struct Delta {
 }
 
 impl Delta {
-    /// From the shim's words: pairs (slot, count), pairs (key, count), triples (key, block, count), by their
-    /// numbers. `None` if these are others.
-    pub fn from_words(words: &[i64], counted: usize, hashed: usize, cut: usize) -> Option<Self> {
-        let (dense, rest) = words.split_at_checked(2 * counted)?;
-        let (by_key, rest) = rest.split_at_checked(2 * hashed)?;
-        let cuts = rest.get(..3 * cut)?;
-        let count = |count: i64| u32::try_from(count.max(0)).unwrap_or(u32::MAX);
-        Some(Delta {
-            dense: (dense.chunks_exact(2))
-                .map(|pair| (pair[0] as u32, count(pair[1])))
-                .collect(),
-            hashed: (by_key.chunks_exact(2))
-                .map(|pair| (hashed_key(pair[0]), count(pair[1])))
-                .collect(),
-            cut: (cuts.chunks_exact(3))
-                .map(|triple| (cut_key(triple[0], triple[1]), count(triple[2])))
-                .collect(),
-        })
-    }
-
     /// Memory that it takes.
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.dense) + size_of_val(&*self.hashed) + size_of_val(&*self.cut) + size_of::<Self>()

@@ -137,6 +137,17 @@ impl ThreadBlock {
         unsafe { &*(self.0 as *const AtomicU64).add(slot as usize) }
     }
 
+    /// Its counters, of which there are that many.
+    ///
+    /// # Safety
+    /// The block has as many. Called by the only thread that counts in it, which counts nothing as long as they
+    /// are looked at.
+    pub unsafe fn counters(self, number: usize) -> &'static [u64] {
+        let first = std::ptr::from_ref(self.slot(Self::HEADER)).cast::<u64>();
+        // SAFETY: blocks are never given back; the caller's promise.
+        unsafe { std::slice::from_raw_parts(first, number) }
+    }
+
     /// The two ints at a slot.
     fn ints(self, slot: u32) -> &'static [AtomicI32; 2] {
         // SAFETY: blocks are never given back, and two aligned ints have the place of a slot.

@@ -23,14 +23,13 @@ macro_rules! class {
 }
 
 /// The classes, in the order in which they are defined: none names a later one before it runs.
-static CLASSES: [(&CStr, &[u8]); 10] = [
+static CLASSES: [(&CStr, &[u8]); 9] = [
     class!("TroddenConfig"),
     class!("TroddenThreads$Table"),
     class!("TroddenThreads"),
     class!("Trodden"),
     class!("TroddenFeedback"),
     class!("TroddenRequests$Request"),
-    class!("TroddenRequests$Reading"),
     class!("TroddenRequests$Open"),
     class!("TroddenRequests"),
     class!("TroddenAhead"),

@@ -21,7 +21,7 @@ const ROOMS: [(&str, &[&str]); 17] = [
     ("host", &["locks", "jvm", "threads", "settings", "classes"]),
     ("hotspot", &["jvm", "host"]),
     ("sampling", &["log", "locks", "jvm", "threads", "classes", "host"]),
-    ("requests", &["locks", "threads", "classes", "sampling"]),
+    ("requests", &["locks", "jvm", "threads", "classes", "sampling"]),
     (
         "cpu",
         &["log", "locks", "jvm", "threads", "classes", "host", "sampling"],

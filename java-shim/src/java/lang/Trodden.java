@@ -213,7 +213,7 @@ public final class Trodden {
     }
 
     /** Index of the entry of a cut path, or of the free one where it belongs. */
-    static int findCut(long[] cuts, long key, long block) {
+    private static int findCut(long[] cuts, long key, long block) {
         int mask = cuts.length - 1;
         int at = mix(key * 31 + block) * CUT & mask;
         while (cuts[at] != 0 && (cuts[at] != key || cuts[at + 1] != block)) {

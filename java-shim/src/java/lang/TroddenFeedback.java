@@ -117,5 +117,5 @@ public final class TroddenFeedback {
     }
 
     /** One past the last counter of a block; -1 if paths are not counted exactly now. */
-    static native int slots();
+    private static native int slots();
 }

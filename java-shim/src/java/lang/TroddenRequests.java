@@ -2,8 +2,6 @@ package java.lang;
 
 import java.lang.TroddenThreads.Table;
 
-import jdk.internal.misc.Unsafe;
-import jdk.internal.util.ArraysSupport;
 import jdk.internal.vm.annotation.DontInline;
 
 /**
@@ -17,8 +15,6 @@ public final class TroddenRequests {
     private TroddenRequests() {
     }
 
-    private static final Unsafe UNSAFE = Unsafe.getUnsafe();
-
     /** The requests of a thread. */
     private static final ThreadLocal<Request> CURRENT = new ThreadLocal<>();
 
@@ -28,12 +24,9 @@ public final class TroddenRequests {
     /** The chance of a request to be chosen, in units of 2^-32. Plain: an old value is as good. */
     private static long chance = 1L << 32;
 
-    /** Memory for readings that is not in use: so many can be in progress at a time. Guarded by itself. */
-    private static final Reading[] FREE = new Reading[8];
-    private static int free;
-    private static int made;
-
-    private static final long[] NONE = {};
+    /** Blocks for virtual threads that are chosen; 0: not reserved yet. Those from {@link #lent} on are not in use. Guarded by itself. */
+    private static final long[] BLOCKS = new long[8];
+    private static int lent;
 
     /** The request that a thread is in. */
     private static final class Request {
@@ -41,8 +34,12 @@ public final class TroddenRequests {
         int depth;
         int name;
         long began;
-        /** The thread's counts at the beginning, if the request was chosen. */
-        Reading reading;
+        /** The number of the reading of the thread's counts at the beginning, if the request was chosen; else 0. */
+        int reading;
+        /** Where it counts then. */
+        long block;
+        /** Its table; null for a virtual thread, which has {@link #block} for this request only, and shares its table. */
+        Table table;
         /** State of a random sequence. */
         long random;
         final Thread owner;
@@ -106,7 +103,7 @@ public final class TroddenRequests {
     private static final class Open {
         final Request request;
         final int depth;
-        final int name;
+        int name;
         final long began;
 
         Open(Request request, int depth, int name, long began) {
@@ -127,6 +124,17 @@ public final class TroddenRequests {
         return new Open(request, depth, name, request.began);
     }
 
+    /** The span gets another name, before it ends. */
+    public static void rename(Object span, int name) {
+        if (span instanceof Open) {
+            Open open = (Open) span;
+            open.name = name;
+            if (open.depth == 0 && open.request.owner == Thread.currentThread()) {
+                open.request.name = name;
+            }
+        }
+    }
+
     /** It ends. On another thread than it began on it took that long, and its paths are not known. */
     public static void end(Object span) {
         if (!(span instanceof Open)) {
@@ -138,7 +146,7 @@ public final class TroddenRequests {
         } else if (open.depth == 0) {
             open.request.left = true;
             try {
-                record(open.name, open.began, System.nanoTime(), -1, null, 0, 0, 0, 0, 0, true);
+                record(open.name, open.began, System.nanoTime(), 0, 0, null, null, true);
             } catch (UnsatisfiedLinkError e) {
                 // There is no agent.
             }
@@ -157,10 +165,9 @@ public final class TroddenRequests {
     private static void start(Request request, int name) {
         Thread thread = Thread.currentThread();
         request.name = name;
-        // A reading that a failed end has left.
-        if (request.reading != null) {
-            give(request.reading);
-            request.reading = null;
+        if (request.reading != 0) {
+            // A failed end has left it.
+            drop(request);
         }
         long random = request.random;
         random ^= random << 13;
@@ -175,236 +182,104 @@ public final class TroddenRequests {
 
     @DontInline
     private static void choose(Request request, Thread thread) {
-        int end = TroddenFeedback.slots();
-        Reading reading = end < 0 ? null : take();
-        if (reading == null) {
+        Table table = null;
+        long block;
+        if (TroddenThreads.isVirtual(thread)) {
+            block = borrow(thread);
+        } else {
+            table = TroddenThreads.table(thread);
+            block = (table.block & TroddenLayout.SHARED_MARK) == 0 ? table.block : 0;
+        }
+        if (block == 0) {
             return;
         }
-        long begin = cpu();
-        if (!reading.begin(thread, Math.max(end - TroddenLayout.HEADER, 0))) {
-            give(reading);
-            return;
+        request.block = block;
+        request.table = table;
+        request.reading = open(block, table == null ? null : table.hash, table == null ? null : table.cuts, chance);
+        if (request.reading == 0) {
+            giveBack(request);
         }
-        request.reading = reading;
-        reading.chance = chance;
-        reading.cpu = cpu();
-        reading.took = reading.cpu - begin;
     }
 
     private static void finish(Request request) {
         long ended = System.nanoTime();
-        Reading reading = request.reading;
-        if (reading == null) {
-            chance = record(request.name, request.began, ended, -1, null, 0, 0, 0, 0, 0, false);
+        int reading = request.reading;
+        if (reading == 0) {
+            chance = record(request.name, request.began, ended, 0, 0, null, null, false);
             return;
         }
-        request.reading = null;
+        request.reading = 0;
+        Table table = request.table;
+        // It may have another block now, if there was no memory for one before.
+        long block = table == null ? request.block : table.block;
         try {
-            long cpu = cpu();
-            long used = cpu < 0 || reading.cpu < 0 ? -1 : cpu - reading.cpu;
-            boolean read = reading.end(TroddenFeedback.slots());
-            long took = reading.took + cpu() - cpu;
-            chance = record(request.name, request.began, ended, used, read ? reading.words : null, reading.counted,
-                    reading.hashed, reading.cut, reading.chance, took, !read);
+            chance = record(request.name, request.began, ended, reading, block, table == null ? null : table.hash,
+                    table == null ? null : table.cuts, false);
         } finally {
-            give(reading);
+            giveBack(request);
         }
     }
 
-    private static Reading take() {
-        synchronized (FREE) {
-            if (free > 0) {
-                return FREE[--free];
-            }
-            if (made == FREE.length) {
-                return null;
-            }
-            made++;
-        }
-        return new Reading();
+    /** The request's counts at the beginning are not wanted any more. */
+    private static void drop(Request request) {
+        close(request.reading);
+        request.reading = 0;
+        giveBack(request);
     }
 
-    private static void give(Reading reading) {
-        reading.takeBack();
-        synchronized (FREE) {
-            FREE[free++] = reading;
+    /** A block of its own for a virtual thread; 0 if there is none. */
+    private static long borrow(Thread thread) {
+        long block;
+        synchronized (BLOCKS) {
+            if (lent == BLOCKS.length) {
+                return 0;
+            }
+            if (BLOCKS[lent] == 0) {
+                BLOCKS[lent] = TroddenThreads.reserve();
+            }
+            block = BLOCKS[lent];
+            if (block == 0) {
+                return 0;
+            }
+            lent++;
         }
+        if (TroddenThreads.lend(thread, block)) {
+            return block;
+        }
+        returned(block);
+        return 0;
     }
 
-    /** A thread's counts at one moment, and what was counted since. */
-    private static final class Reading {
-        private Thread thread;
-        /** The thread's table; null for a virtual thread, whose counts by hash are not its own. */
-        private Table table;
-        /** A block for virtual threads; 0 before one was wanted. */
-        private long own;
-        private boolean lent;
-
-        /** The counters of the thread's block, at an address. */
-        private long copy;
-        private int length;
-        private int room;
-        private long block;
-        private long[] hash;
-        private long[] cuts;
-
-        /** CPU time of the thread, or -1. */
-        long cpu;
-        /** The chance to be chosen that it had, in units of 2^-32. */
-        long chance;
-        /** Nanoseconds of CPU time that reading took. */
-        long took;
-
-        /** The counts since: pairs (slot, count), pairs (key, count), triples (key, block, count). */
-        long[] words = new long[64];
-        private int at;
-        int counted;
-        int hashed;
-        int cut;
-
-        /** Reads the calling thread's counts. Returns false if it has no counters of its own. */
-        boolean begin(Thread thread, int length) {
-            this.thread = thread;
-            if (TroddenThreads.isVirtual(thread)) {
-                if (own == 0) {
-                    own = TroddenThreads.reserve();
-                }
-                if (own == 0 || !TroddenThreads.lend(thread, own)) {
-                    return false;
-                }
-                lent = true;
-                table = null;
-                block = own;
-                hash = cuts = NONE;
-            } else {
-                table = TroddenThreads.table(thread);
-                block = table.block;
-                if ((block & TroddenLayout.SHARED_MARK) != 0) {
-                    return false;
-                }
-                hash = table.hash.clone();
-                cuts = table.cuts.clone();
-            }
-            if (length > room) {
-                // Room for classes to come.
-                int more = length + length / 2;
-                long grown = UNSAFE.allocateMemory(8L * more);
-                if (copy != 0) {
-                    UNSAFE.freeMemory(copy);
-                }
-                copy = grown;
-                room = more;
-            }
-            this.length = length;
-            UNSAFE.copyMemory(block + 8L * TroddenLayout.HEADER, copy, 8L * length);
-            return true;
+    private static void giveBack(Request request) {
+        if (request.table == null) {
+            TroddenThreads.takeBack(request.owner);
+            returned(request.block);
         }
+        request.table = null;
+    }
 
-        /** The thread counts where it did before. */
-        void takeBack() {
-            if (lent) {
-                TroddenThreads.takeBack(thread);
-                lent = false;
-            }
-            thread = null;
-            table = null;
-        }
-
-        /** Finds what was counted since. Returns false if the thread counts elsewhere now. */
-        boolean end(int end) {
-            at = counted = hashed = cut = 0;
-            if (end < 0 || table != null && table.block != block) {
-                return false;
-            }
-            int now = Math.max(end - TroddenLayout.HEADER, 0);
-            long first = block + 8L * TroddenLayout.HEADER;
-            int both = Math.min(length, now);
-            int slot = 0;
-            while (slot < both) {
-                long offset = 8L * slot;
-                int next = ArraysSupport.vectorizedMismatch(null, first + offset, null, copy + offset, both - slot,
-                        ArraysSupport.LOG2_ARRAY_LONG_INDEX_SCALE);
-                if (next < 0) {
-                    break;
-                }
-                slot += next;
-                dense(slot, UNSAFE.getLong(first + 8L * slot) - UNSAFE.getLong(copy + 8L * slot));
-                slot++;
-            }
-            // Slots of classes that came since: nothing was counted there before.
-            for (int later = length; later < now; later++) {
-                dense(later, UNSAFE.getLong(first + 8L * later));
-            }
-            if (table != null) {
-                hashed();
-                cut();
-            }
-            return true;
-        }
-
-        private void dense(int slot, long count) {
-            if (count != 0) {
-                room(2);
-                words[at++] = slot;
-                words[at++] = count;
-                counted++;
-            }
-        }
-
-        private void hashed() {
-            long[] now = table.hash;
-            for (int i = 0; i < now.length; i += 2) {
-                if (now[i] == 0) {
-                    continue;
-                }
-                int old = hash.length == 0 ? -1 : Trodden.find(hash, now[i]);
-                long count = now[i + 1] - (old < 0 ? 0 : hash[old + 1]);
-                if (count != 0) {
-                    room(2);
-                    words[at++] = now[i];
-                    words[at++] = count;
-                    hashed++;
-                }
-            }
-        }
-
-        private void cut() {
-            long[] now = table.cuts;
-            for (int i = 0; i < now.length; i += Trodden.CUT) {
-                if (now[i] == 0) {
-                    continue;
-                }
-                int old = cuts.length == 0 ? -1 : Trodden.findCut(cuts, now[i], now[i + 1]);
-                long count = now[i + 2] - (old < 0 ? 0 : cuts[old + 2]);
-                if (count != 0) {
-                    room(3);
-                    words[at++] = now[i];
-                    words[at++] = now[i + 1];
-                    words[at++] = count;
-                    cut++;
-                }
-            }
-        }
-
-        private void room(int more) {
-            if (at + more > words.length) {
-                long[] grown = new long[words.length * 2];
-                System.arraycopy(words, 0, grown, 0, at);
-                words = grown;
-            }
+    private static void returned(long block) {
+        synchronized (BLOCKS) {
+            BLOCKS[--lent] = block;
         }
     }
 
-    /** CPU time of the calling thread in nanoseconds, or -1. */
-    private static native long cpu();
+    /**
+     * Reads the calling thread's counts. {@code hash}, {@code cuts}: those of its table, or null. Returns the
+     * reading's number; 0 if paths are not counted exactly now, or too many requests are being read.
+     */
+    private static native int open(long block, long[] hash, long[] cuts, long chance);
+
+    /** A reading is not wanted any more. */
+    private static native void close(int reading);
 
     /** The number of a name. */
     private static native int name(String name);
 
     /**
-     * A request has ended. {@code words}: its counts, or null if it was not chosen or cannot be read. Returns the
-     * chance of the next ones.
+     * A request has ended, whose counts were read at its beginning, or not ({@code reading} is 0). Returns the chance
+     * of the next ones.
      */
-    private static native long record(int name, long began, long ended, long cpu, long[] words, int counted, int hashed,
-            int cut, long chance, long took, boolean unreadable);
+    private static native long record(int name, long began, long ended, int reading, long block, long[] hash,
+            long[] cuts, boolean elsewhere);
 }
