@@ -4,3 +4,4 @@ mod instrumented;
 mod maven;
 mod offline;
 mod plugins;
+mod strangers;
