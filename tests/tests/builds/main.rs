@@ -5,3 +5,4 @@ mod maven;
 mod offline;
 mod plugins;
 mod strangers;
+mod two_agents;

@@ -158,8 +158,8 @@ fn modules_are_reported_and_checked_by_their_own_tests() -> Result<()> {
     );
     assert_eq!(lines(&project, "both/target/site/trodden/coverage.json")?, (3, 4));
 
-    // Of Bill two lines are missed, of Cart one: only the module that joins them misses three. The parent, which comes first, knows nothing
-    // yet. Where the log is not shown, the error has the rule.
+    // Of Bill two lines are missed, of Cart one: only the module that joins them misses three. The parent,
+    // which comes first, knows nothing yet. Where the log is not shown, the error has the rule.
     let broken = mvn(&project, &["-q", "verify", "-Drule=missed lines <= 2"])?;
     assert!(!broken.status.success());
     for text in [

@@ -1,5 +1,5 @@
-//! Builds that have never seen this repository: folders of their own, and a Maven repository as an owner publishes it, under a group of
-//! the owner's.
+//! Builds that have never seen this repository: folders of their own, and a Maven repository as an owner
+//! publishes it, under a group of the owner's.
 
 mod gradle;
 mod jmh;
