@@ -190,7 +190,7 @@ impl<'m> Pairing<'m> {
             });
             let calls = with.calls.checked_sub(without.calls);
             changed.exit == file.exit
-                && (at_entry || more.is_some_and(|more| more as usize % PROBE.len() == 0))
+                && (at_entry || more.is_some_and(|more| (more as usize).is_multiple_of(PROBE.len())))
                 && (calls == Some(0) || at == 0 && calls == Some(1))
                 && with.allocations == without.allocations
         };
