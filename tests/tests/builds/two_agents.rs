@@ -53,7 +53,7 @@ fn the_first_of_two_agents_profiles() -> Result<()> {
                 "this JVM has Trodden's agent already: that one's options count, this one does nothing";
             assert!(outcome.stderr.contains(message), "{}", outcome.stderr);
             assert!(!outcome.stderr.contains("error"), "{}", outcome.stderr);
-            let profile = Profile::load(&folder.path().join("first.trodden"))?;
+            let profile = Profile::load(folder.path().join("first.trodden"))?;
             let counts = profile.classes.iter().flat_map(|class| &class.counts);
             assert_eq!(counts.map(|of| of.total()).sum::<u64>(), 1002);
             assert!(!folder.path().join("second.trodden").exists());
