@@ -12,6 +12,7 @@ use clap::Args;
 use crate::agent_library;
 use crate::attach::protocol::AttachSocket;
 use crate::attach::target::Target;
+use trodden_profile::options::AgentCommand;
 use trodden_profile::printable_lines;
 
 use crate::error::CliError;
@@ -25,6 +26,9 @@ pub struct DoctorArgs {
     /// Process ids of JVMs, class files, jars. None: this machine only.
     #[arg(value_name = "PID|FILE")]
     subjects: Vec<String>,
+    /// Checks only this text, as it follows the library in `-agentpath:…=`: would the agent take it?
+    #[arg(long, value_name = "TEXT", conflicts_with = "subjects")]
+    agent_options: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -64,10 +68,20 @@ impl Findings {
     }
 }
 
+fn check_options(findings: &mut Findings, text: &str) {
+    match AgentCommand::parse(text) {
+        Ok(_) => findings.add(Mark::Good, "the agent takes these options"),
+        Err(e) => findings.add(Mark::Bad, e.to_string()),
+    }
+}
+
 /// Runs `trodden doctor`.
 pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, CliError> {
     let mut findings = Findings { lines: Vec::new() };
-    check_machine(&mut findings);
+    match &args.agent_options {
+        Some(text) => check_options(&mut findings, text),
+        None => check_machine(&mut findings),
+    }
     for subject in &args.subjects {
         match subject.parse::<u32>() {
             Ok(pid) if !Path::new(subject).exists() => check_process(&mut findings, pid),

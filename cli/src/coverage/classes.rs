@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use trodden_insight::coverage::{KnownClass, KnownMethod};
 use trodden_instrumenter::{InstrumentOptions, Instrumenter, Preparation, ProbeKind, SkipReason, outline};
 use trodden_profile::ClassMap;
-use trodden_source::{NoClasses, recover};
+use trodden_source::{LabelTables, recover};
 
 use crate::error::CliError;
 use crate::instrument;
@@ -22,16 +22,24 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<KnownClass>, CliError> {
     let instrumenter = Instrumenter::new(options);
     for path in paths {
         let classes = instrument::classes(path)?;
+        let mut tables = LabelTables::default();
+        for class in &classes {
+            tables.keep(&class.name, &class.bytes);
+        }
         let read: Result<Vec<KnownClass>, String> = classes
             .par_iter()
-            .map(|class| one(&instrumenter, class).map_err(|e| format!("{}: {e}", class.label)))
+            .map(|class| one(&instrumenter, class, &tables).map_err(|e| format!("{}: {e}", class.label)))
             .collect();
         known.extend(read.map_err(CliError::Failed)?);
     }
     Ok(known)
 }
 
-fn one(instrumenter: &Instrumenter, class: &instrument::ClassFile) -> Result<KnownClass, String> {
+fn one(
+    instrumenter: &Instrumenter,
+    class: &instrument::ClassFile,
+    tables: &LabelTables,
+) -> Result<KnownClass, String> {
     let methods = outline(&class.bytes).map_err(|e| e.to_string())?;
     let preparation = instrumenter.prepare(&class.bytes).map_err(|e| e.to_string())?;
     let map = match preparation {
@@ -50,7 +58,7 @@ fn one(instrumenter: &Instrumenter, class: &instrument::ClassFile) -> Result<Kno
         }
     };
     // Without them, what the compiler made is counted as the programmer's: no reason to fail.
-    let conditions = recover(&class.bytes, &map, &NoClasses, |_| true).unwrap_or_default();
+    let conditions = recover(&class.bytes, &map, tables, |_| true).unwrap_or_default();
     let methods = methods.into_iter().map(|m| KnownMethod {
         name: m.name,
         descriptor: m.descriptor,

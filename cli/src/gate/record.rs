@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use clap::Args;
+use trodden_insight::coverage::holds_probes;
 use trodden_insight::gate::Measured;
 use trodden_profile::options::{Action, AgentCommand, FilePattern, ProfileOptions, check_place};
 use trodden_profile::{Profile, TestCounts};
@@ -167,6 +168,12 @@ fn run(args: &RecordArgs, number: u32) -> Result<BTreeMap<String, Measured>, Cli
     let mut tests = BTreeMap::new();
     for (name, profiles) in profiles {
         let profile = merged(profiles)?;
+        if number == 1 && profile.classes.iter().any(|class| holds_probes(&class.map)) {
+            output::complain(&format!(
+                "{name}: the classes hold JaCoCo's probes, which are counted as work; without them: -Djacoco.skip=true \
+                 under Maven, jacoco.enabled = false under Gradle"
+            ));
+        }
         if let Some(keep) = &args.keep {
             keep_profile(keep, &name, number, &profile)?;
         }

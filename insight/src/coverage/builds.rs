@@ -1,11 +1,13 @@
 //! Runs of several builds as one: the newest build, with what earlier builds ran of code that is in it still.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use trodden_numbering::{BlockId, FlowGraph};
 use trodden_profile::{ClassProfile, Covered, MergeError, MethodCounts, MethodCovered, MethodMap, Profile};
 
 use super::KnownClass;
+use super::jacoco::in_terms_of_files;
 use crate::diff::carried;
 
 /// Puts profiles of `profile=coverage` together. Of a class that was loaded with different bytes, only the newest version stays:
@@ -15,8 +17,16 @@ use crate::diff::carried;
 /// # Errors
 /// If the profiles do not go together.
 pub fn newest_build(profiles: &[Profile], known: Option<&[KnownClass]>) -> Result<Profile, MergeError> {
-    let mut all = trodden_profile::merge(profiles)?;
-    let newest = newest(profiles, known);
+    let profiles: Vec<Cow<Profile>> = profiles
+        .iter()
+        .map(|profile| match known {
+            Some(known) => in_terms_of_files(profile, known),
+            None => Cow::Borrowed(profile),
+        })
+        .collect();
+    let profiles: Vec<&Profile> = profiles.iter().map(|profile| &**profile).collect();
+    let mut all = trodden_profile::merge(profiles.iter().copied())?;
+    let newest = newest(&profiles, known);
     for class in known.unwrap_or(&[]) {
         // A build that has not run yet has what its code did in earlier ones.
         let there = all.classes.iter().any(|c| c.map.sha256 == class.map.sha256);
@@ -77,9 +87,9 @@ pub fn newest_build(profiles: &[Profile], known: Option<&[KnownClass]>) -> Resul
 }
 
 /// By class, the hashes of the versions that stay.
-fn newest(profiles: &[Profile], known: Option<&[KnownClass]>) -> BTreeMap<String, BTreeSet<[u8; 32]>> {
+fn newest(profiles: &[&Profile], known: Option<&[KnownClass]>) -> BTreeMap<String, BTreeSet<[u8; 32]>> {
     let mut newest: BTreeMap<String, BTreeSet<[u8; 32]>> = BTreeMap::new();
-    let mut by_date: Vec<&Profile> = profiles.iter().collect();
+    let mut by_date = profiles.to_vec();
     by_date.sort_by_key(|profile| profile.run.started_ms);
     for class in by_date.iter().flat_map(|profile| &profile.classes) {
         newest.insert(class.map.name.clone(), BTreeSet::from([class.map.sha256]));

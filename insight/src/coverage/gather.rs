@@ -1,5 +1,6 @@
 //! From a profile, and the classes of the program, to what of each method ran.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use trodden_profile::{
     ClassMap, ClassProfile, EdgeProfile, MethodConditions, MethodCounts, MethodCovered, MethodMap, Profile,
 };
 
+use super::jacoco::in_terms_of_files;
 use super::lines::Made;
 use super::{Coverage, CoverageError, CoverageOptions, KnownClass, MethodCoverage, Ratio, Uncounted};
 use crate::criteria::Followed;
@@ -43,7 +45,11 @@ impl Coverage {
             return Err(CoverageError::Unobserved);
         }
         // The same class may be there more than once, from several loaders.
-        let profile = trodden_profile::merge([profile])?;
+        let profile = match known {
+            Some(known) => in_terms_of_files(profile, known),
+            None => Cow::Borrowed(profile),
+        };
+        let profile = trodden_profile::merge([&*profile])?;
         let mut gathering = Gathering {
             coverage: Coverage {
                 run: profile.run.clone(),
@@ -352,7 +358,7 @@ struct Loaded<'p> {
 /// True if they are of the same class file. Of a class that was loaded before the agent came, the JVM has put its
 /// bytes together anew, in another order: then all of its code has to be the same, instruction by instruction
 /// and line by line.
-fn is_same(loaded: &ClassMap, known: &ClassMap) -> bool {
+pub(super) fn is_same(loaded: &ClassMap, known: &ClassMap) -> bool {
     let same = |method: &MethodMap| {
         let mut methods = known.methods.iter();
         methods.any(|of| {

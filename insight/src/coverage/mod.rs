@@ -15,6 +15,7 @@ mod change;
 mod counters;
 mod criteria;
 mod gather;
+mod jacoco;
 mod lines;
 mod nearest;
 
@@ -33,6 +34,7 @@ pub use crate::unified_diff::ChangeError;
 pub use builds::newest_build;
 pub use change::{ChangeCoverage, ChangedLines, Missed, MissedOutcome, NearestRun, Untaken};
 pub use counters::{Counters, Ratio};
+pub use jacoco::holds_probes;
 pub use lines::{BranchCoverage, Line, OutcomeCoverage};
 pub use nearest::{Flip, Nearest, nearest};
 

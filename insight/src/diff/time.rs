@@ -15,7 +15,7 @@ use super::paths;
 use super::side::Side;
 use super::spread::{self, Family};
 use crate::cpu;
-use crate::path_time::{Division, Names, PathTime, Through, Times, measured};
+use crate::path_time::{Division, Names, PathTime, Through, Times, joint_error, measured};
 use crate::pattern::MethodPattern;
 
 /// Paths shown per method.
@@ -366,8 +366,8 @@ impl<'p> Timed<'_, 'p> {
         let bound = |ns: f64| share_interval_of(samples(ns), total.samples, critical);
         let whole = total.ns as f64;
         let between = critical * spread * whole;
-        let low = (ns - bound(least).0 * whole).max(0.0).hypot(between);
-        let high = (bound(most).1 * whole - ns).max(0.0).hypot(between);
+        let low = joint_error([(ns - bound(least).0 * whole).max(0.0), between]);
+        let high = joint_error([(bound(most).1 * whole - ns).max(0.0), between]);
         let runs = self.runs(which);
         Bounded {
             ns: ns / runs,
@@ -427,12 +427,10 @@ impl<'p> Timed<'_, 'p> {
         let against = |factor: f64| {
             let change = after.ns - before.ns * factor;
             let error = critical * common.error * before.ns * factor;
-            let low = (after.ns - after.bounds[0])
-                .hypot((before.bounds[1] - before.ns) * factor)
-                .hypot(error);
-            let high = (after.bounds[1] - after.ns)
-                .hypot((before.ns - before.bounds[0]) * factor)
-                .hypot(error);
+            let below = [after.ns - after.bounds[0], before.bounds[1] - before.ns];
+            let above = [after.bounds[1] - after.ns, before.ns - before.bounds[0]];
+            let [low, high] =
+                [below, above].map(|[after, before]| joint_error([after, before * factor, error]));
             (change, [change - low, change + high])
         };
         let in_common = against(factor * common.factor);

@@ -22,6 +22,7 @@ use crate::recorders::UnderWay;
 use crate::session::agent::Agent;
 use crate::session::{control, fleet, spool};
 use crate::settings::{apply_log_options, probe_kind};
+use crate::threads::Shim;
 
 /// The command of the command line, kept from Agent_OnLoad until the JVM is up.
 static PENDING: Mutex<Option<AgentCommand>> = Mutex::new(None);
@@ -49,6 +50,11 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *const c_ch
 fn load(vm: Vm, command: AgentCommand) -> Result<(), JvmError> {
     let jvmti = vm.jvmti()?;
     if is_skipped(jvmti, &command.options.code.skip_main) {
+        return Ok(());
+    }
+    if Agent::get().is_some() {
+        // A build's plugin and `trodden run` may both name this file.
+        warning!("{}", JvmError::OtherAgent);
         return Ok(());
     }
     // Frames can be read only if that was asked for now; it is asked for only if it is wanted, as it slows
@@ -242,10 +248,14 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jobject
         // SAFETY: the JVM passes the current thread's environment, valid during this call.
         let jni = unsafe { Jni::from_raw(jni) };
         let Some(agent) = Agent::get() else { return };
-        if let (Some(command), Some(jni)) = (command, jni)
-            && !control::run(agent, jni, command)
-        {
-            warning!("the program runs without profiling");
+        if let (Some(command), Some(jni)) = (command, jni) {
+            if Shim::is_another(jni) {
+                warning!("{}", JvmError::OtherAgent);
+                return;
+            }
+            if !control::run(agent, jni, command) {
+                warning!("the program runs without profiling");
+            }
         }
         agent.host.set_up();
     });

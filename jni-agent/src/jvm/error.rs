@@ -33,6 +33,9 @@ pub enum JvmError {
         /// The function.
         call: &'static str,
     },
+    /// Another copy of the agent, from another file, is in this JVM.
+    #[error("this JVM has Trodden's agent already: that one's options count, this one does nothing")]
+    OtherAgent,
 }
 
 impl JvmError {

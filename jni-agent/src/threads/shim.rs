@@ -90,11 +90,24 @@ pub enum Owner {
 }
 
 impl Shim {
+    /// True if another copy of the agent has defined its own.
+    pub fn is_another(jni: Jni<'_>) -> bool {
+        let [(name, _), ..] = CLASSES;
+        let found = jni.find_class(name);
+        if let Ok(class) = found {
+            jni.delete_local(class.raw());
+        }
+        found.is_ok()
+    }
+
     /// Defines the shim in java.base. `window`: path ends that a sampling window may have.
     pub fn define(jni: Jni<'_>, blocks: &ThreadBlocks, window: u64) -> Result<Self, JvmError> {
         let ring_entries = window
             .clamp(*RING_ENTRIES.start(), *RING_ENTRIES.end())
             .next_power_of_two();
+        if Self::is_another(jni) {
+            return Err(JvmError::OtherAgent);
+        }
         let define = |(name, bytes)| jni.define_boot_class(name, bytes);
         let [config, table, threads, main, others @ .., ahead] = CLASSES;
         let config = define(config)?;

@@ -4,3 +4,5 @@ mod instrumented;
 mod maven;
 mod offline;
 mod plugins;
+mod strangers;
+mod two_agents;

@@ -78,34 +78,44 @@ fn differences(
 ) -> Result<Vec<String>> {
     let jacoco = Jacoco::fetched()?;
     let path = |name: &str| -> PathBuf { folder.join(name) };
-    let run = |flag: String| {
+    let run = |flags: &[String]| {
         let mut java = jdk.command("java");
-        java.args([&flag, "-ea", "-cp", class_path, class]);
+        java.args(flags).args(["-ea", "-cp", class_path, class]);
         process::run(&mut java, LIMIT)?.success()
     };
-    run(jacoco.flag(&path("exec")))?;
-    let agent = artefacts::artefacts()?.agent.display();
-    run(format!(
-        "-agentpath:{agent}=start,profile=coverage,coverage=paths,include=made.*,file={}",
-        path("made.trodden").display()
-    ))?;
+    let theirs = jacoco.flag(&path("exec"));
+    run(std::slice::from_ref(&theirs))?;
+    let agent = |file: &str| -> Result<String> {
+        let agent = artefacts::artefacts()?.agent.display();
+        let file = path(file).display().to_string();
+        Ok(format!(
+            "-agentpath:{agent}=start,profile=coverage,coverage=paths,include=made.*,file={file}"
+        ))
+    };
+    run(&[agent("made.trodden")?])?;
+    run(&[theirs.replace("exec", "exec-beside"), agent("beside.trodden")?])?;
     let theirs = sums(&jacoco.report(jdk, &path("exec"), &path("classes"))?, counted);
-    let ours = |more: &[&str]| -> Result<BTreeMap<String, String>> {
+    let report = |profile: &str, format: &str, more: &[&str]| -> Result<String> {
         let mut trodden = Command::new(&artefacts::artefacts()?.cli);
         trodden.current_dir(folder);
-        trodden.args([
-            "report",
-            "made.trodden",
-            "--format",
-            "jacoco",
-            "--classes",
-            "classes",
-        ]);
-        let xml = process::run(trodden.args(more), LIMIT)?.success()?.stdout;
-        Ok(sums(&xml, counted))
+        trodden.args(["report", profile, "--format", format, "--classes", "classes"]);
+        Ok(process::run(trodden.args(more), LIMIT)?.success()?.stdout)
+    };
+    let ours = |more: &[&str]| -> Result<BTreeMap<String, String>> {
+        Ok(sums(&report("made.trodden", "jacoco", more)?, counted))
     };
     let found = ours(&[])?;
     assert!(theirs.len() > 50, "{theirs:#?}");
+    // JaCoCo's probes, next to ours in the same JVM, change nothing: paths neither.
+    assert_eq!(
+        sums(&report("beside.trodden", "jacoco", &[])?, counted),
+        found,
+        "{class}"
+    );
+    for format in ["lcov", "coverage"] {
+        let alone = report("made.trodden", format, &[])?;
+        assert_eq!(report("beside.trodden", format, &[])?, alone, "{class}");
+    }
     let keys = theirs.keys().chain(found.keys());
     let all: Vec<&String> = keys.filter(|key| theirs.get(*key) != found.get(*key)).collect();
     for (place, what) in known {

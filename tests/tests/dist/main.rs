@@ -3,6 +3,7 @@
 
 mod other_machines;
 mod packages;
+mod release_kit;
 mod store;
 
 use std::collections::BTreeMap;
@@ -46,7 +47,7 @@ fn dist_of(artefacts: &Path, out: &Path, more: &[&str]) -> Result<BTreeMap<Strin
     let mut command = Command::new("bash");
     command
         .arg(root.join("dist"))
-        .arg("--no-sbom")
+        .args(["--no-sbom", "--keep-paths"])
         .args(more)
         .arg("--artefacts");
     process::run(command.arg(artefacts).arg(out), LIMIT)?.success()?;
@@ -108,6 +109,62 @@ fn unpack(archive: &Path, into: &Path) -> Result<PathBuf> {
     run(Command::new("tar").arg("xzf").arg(archive).arg("-C").arg(into))?;
     let mut folders = fs::read_dir(into)?;
     Ok(folders.next().ok_or("an empty archive")??.path())
+}
+
+/// These artefacts were not built for others: they name the folders of this machine.
+#[test]
+fn paths_of_this_machine_are_not_packed() -> Result<()> {
+    let artefacts = artefacts::artefacts()?.cli.parent().ok_or("no folder")?;
+    let out = tempfile::tempdir()?;
+    let mut dist = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../dist"));
+    dist.args(["--no-sbom", "--no-store", "--no-maven", "--artefacts"]);
+    let refused = process::run(dist.arg(artefacts).arg(out.path()), LIMIT)?;
+    assert!(!refused.status.success());
+    for text in [
+        "dist: packing",
+        "names a folder of the machine that it was built on: /",
+        "--keep-paths",
+    ] {
+        assert!(refused.stderr.contains(text), "{text}: {}", refused.stderr);
+    }
+    assert_eq!(fs::read_dir(out.path())?.count(), 0);
+    Ok(())
+}
+
+/// Programs run with the C library that the page of the book names, or an older one.
+#[test]
+fn the_c_library_that_is_needed_is_the_one_of_the_book() -> Result<()> {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/install.md"))?;
+    let named = page
+        .split("with glibc ")
+        .nth(1)
+        .and_then(|rest| rest.split_whitespace().next())
+        .ok_or("no version of glibc in docs/install.md")?;
+    let version = |text: &str| -> Result<Vec<u32>> {
+        let parts = text.split('.').map(str::parse);
+        Ok(parts.collect::<std::result::Result<_, _>>()?)
+    };
+    let found = artefacts::artefacts()?;
+    for file in [&found.cli, &found.agent] {
+        let symbols = run(Command::new("objdump").arg("-T").arg(file))?;
+        let mut needed = 0;
+        for (symbol, rest) in symbols
+            .lines()
+            .filter_map(|line| Some((line, line.split("GLIBC_").nth(1)?)))
+        {
+            let end = rest
+                .find(|c: char| c != '.' && !c.is_ascii_digit())
+                .unwrap_or(rest.len());
+            assert!(
+                version(&rest[..end])? <= version(named)?,
+                "{}: {symbol}",
+                file.display()
+            );
+            needed += 1;
+        }
+        assert!(needed > 50, "{symbols}");
+    }
+    Ok(())
 }
 
 /// The settings of an owner with an address.

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::{Result, artefacts, process};
 
-use super::{LIMIT, PROGRAM, have, named, packages, run, unpack};
+use super::{LIMIT, PROGRAM, dist_of, have, named, packages, run, unpack};
 
 /// Private mounts, for root or a user that may be it in a name space.
 fn mounts() -> Option<Command> {
@@ -281,6 +281,45 @@ fn the_debian_package_comes_is_upgraded_and_goes() -> Result<()> {
 /// From an empty folder, on a machine that does other work too.
 const A_BUILD: Duration = Duration::from_secs(3_600);
 
+/// Where `cargo binstall` looks for the program that has the agent inside, `./dist` has put it.
+fn binstall_takes_it(room: &Room, program: &Path) -> Result<()> {
+    let (artefacts, out) = (room.path("artefacts"), room.path("dist"));
+    fs::create_dir(&artefacts)?;
+    let built = artefacts::artefacts()?;
+    for (from, name) in [
+        (built.cli.as_path(), "trodden"),
+        (&built.agent, "libtrodden.so"),
+        (program, "trodden-single"),
+    ] {
+        fs::copy(from, artefacts.join(name))?;
+    }
+    dist_of(&artefacts, &out, &["--no-store", "--no-maven"])?;
+    let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/Cargo.toml"))?;
+    let filled = |key: &str| -> Result<String> {
+        let mut lines = manifest
+            .lines()
+            .filter_map(|line| line.strip_prefix(key)?.strip_prefix(" = "));
+        let text = lines
+            .next()
+            .ok_or_else(|| format!("no {key} in cli/Cargo.toml"))?;
+        let text = text
+            .replace("{ version }", env!("CARGO_PKG_VERSION"))
+            .replace("{ target-arch }", std::env::consts::ARCH)
+            .replace("{ bin }", "trodden");
+        Ok(text.trim_matches('"').to_owned())
+    };
+    let url = filled("pkg-url")?;
+    let archive = out.join(url.rsplit('/').next().unwrap_or_default());
+    let into = room.path("fetched");
+    unpack(&archive, &into)?;
+    let cache = room.path("cache of the fetched");
+    fs::create_dir(&cache)?;
+    let mut fetched = Command::new(into.join(filled("bin-dir")?));
+    let outcome = room.profiles(fetched.env("XDG_CACHE_HOME", &cache))?.success()?;
+    assert!(outcome.stderr.contains("i % 3 == 1 → yes"), "{outcome:?}");
+    Ok(())
+}
+
 /// The program that `cargo install` makes, with the agent inside. It builds everything again, which takes
 /// minutes: run by `cargo test --release -p trodden-tests --test dist -- --ignored`.
 #[test]
@@ -319,6 +358,7 @@ fn cargo_install_brings_the_agent_along() -> Result<()> {
     assert!(outcome.stderr.contains("i % 3 == 1 → yes"), "{outcome:?}");
     let unpacked = cache.join("trodden");
     assert_eq!(fs::metadata(&unpacked)?.mode() & 0o777, 0o700);
+    binstall_takes_it(&room, &program)?;
 
     // Home read-only: the temporary folder serves.
     let temporary = room.own("temporary", 0o700)?;

@@ -22,6 +22,9 @@ public final class Coverage {
     /** The message of {@code trodden} about JaCoCo's XML where classes were changed before Trodden saw them. */
     private static final String OTHER_BYTES = "loaded with other bytes";
 
+    /** How the verdict on a rule that is not kept begins; what is below it is indented. */
+    private static final String BROKEN = "BROKEN";
+
     /** Formats and the files they go to. */
     private static final Map<String, String> FILES = new LinkedHashMap<>();
 
@@ -98,30 +101,37 @@ public final class Coverage {
     }
 
     /**
-     * Did tests run that left no profile? Test tools write one file TEST-….xml for each class of tests.
+     * Did tests run that left no profile? Test tools write one file TEST-….xml for each class of tests. Profiles of earlier
+     * builds are not of these tests.
      *
      * @param results the folders where they do
+     * @param since when this build began, in milliseconds since 1970; 0 where results and profiles of earlier builds do not stay
      */
-    public boolean testsLeftNothing(Collection<Path> results) throws IOException {
-        return !classes.isEmpty() && profiles(data).isEmpty() && anyHolds(results);
+    public boolean testsLeftNothing(Collection<Path> results, long since) throws IOException {
+        return !classes.isEmpty() && !isNewer(profiles(data), since) && isNewer(results(results), since);
     }
 
-    private static boolean anyHolds(Collection<Path> folders) throws IOException {
+    private static List<Path> results(Collection<Path> folders) throws IOException {
+        List<Path> files = new ArrayList<>();
         for (Path folder : folders) {
-            if (holds(folder, ".xml")) {
+            if (Files.isDirectory(folder)) {
+                try (Stream<Path> all = Files.walk(folder)) {
+                    all.filter(file -> file.getFileName().toString().matches("TEST-.*\\.xml") && Files.isRegularFile(file))
+                            .forEach(files::add);
+                }
+            }
+        }
+        return files;
+    }
+
+    /** Is one of these files of this build? File systems keep times in seconds at least. */
+    private static boolean isNewer(Collection<Path> files, long since) throws IOException {
+        for (Path file : files) {
+            if (Files.getLastModifiedTime(file).toMillis() >= since / 1000 * 1000) {
                 return true;
             }
         }
         return false;
-    }
-
-    private static boolean holds(Path folder, String end) throws IOException {
-        if (!Files.isDirectory(folder)) {
-            return false;
-        }
-        try (Stream<Path> all = Files.walk(folder)) {
-            return all.anyMatch(file -> file.toString().endsWith(end) && Files.isRegularFile(file));
-        }
     }
 
     /** Source folders and those next to them for a release of Java: {@code src/main/java11}, {@code src/main/java-17}. */
@@ -176,8 +186,8 @@ public final class Coverage {
             List<String> lines = new ArrayList<>();
             int code = tools.run(lines::add, arguments);
             if (code != 0 && format.equals("jacoco") && String.join(" ", lines).contains(OTHER_BYTES)) {
-                warn.accept("Format jacoco is left out: JaCoCo's agent changes classes before Trodden sees them."
-                        + " JaCoCo's own report has the same numbers");
+                warn.accept("Format jacoco is left out: classes were changed before Trodden saw them, in ways that cannot"
+                        + " be told from the code of the files");
                 continue;
             }
             lines.forEach(log);
@@ -226,7 +236,10 @@ public final class Coverage {
             case 0:
                 return new Verdict(null, false);
             case 3:
-                return new Verdict("rules about coverage are broken (see above)", false);
+                // The log may not be shown: mvn -q.
+                String broken = lines.stream().filter(line -> line.startsWith(BROKEN) || line.startsWith(" "))
+                        .map(line -> "\n  " + line).collect(Collectors.joining());
+                return new Verdict("rules about coverage are broken:" + broken, false);
             case 1:
             case 2:
                 String reason = lines.stream().filter(line -> line.startsWith("trodden: ")).findFirst()

@@ -126,6 +126,29 @@ public final class Tools {
         return value.replace("\\", "\\\\").replace(",", "\\,");
     }
 
+    /**
+     * Does the build itself run under {@code trodden run} or {@code trodden gate record}? Then the tests' JVMs take that agent, by a
+     * variable that they inherit.
+     */
+    public static boolean isUnderAgent() {
+        for (String variable : new String[] {"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"}) {
+            String flags = System.getenv(variable);
+            if (flags != null && flags.contains("-agentpath:") && flags.contains("libtrodden")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Makes sure that the agent takes these options: in a test's JVM a wrong one would only leave no profile. */
+    public void checkOptions(Map<String, ?> options) throws IOException {
+        List<String> lines = new ArrayList<>();
+        int code = run(lines::add, java.util.Arrays.asList("doctor", "--agent-options", "start," + agentOptions(options)));
+        if (code == 1) {
+            throw new IOException("the agent does not take these options: " + String.join(" ", lines).replaceFirst("^BAD +", ""));
+        }
+    }
+
     /** Runs the program; its output goes to the log, line by line. Returns its exit code. */
     public int run(Consumer<String> log, List<String> arguments) throws IOException {
         List<String> command = new ArrayList<>();

@@ -35,7 +35,7 @@ class Agent implements Action<Task> {
     /** Returns true if JVMs take it. */
     public boolean isOn() {
         Settings now = settings.get();
-        return now.agent && !now.skip;
+        return now.agent && !now.skip && !Tools.isUnderAgent();
     }
 
     /** The agent's options, as text. */
@@ -77,6 +77,10 @@ class Agent implements Action<Task> {
         try {
             Folders.delete(folder.get().toPath());
             java.nio.file.Files.createDirectories(folder.get().toPath());
+            if (isOn()) {
+                Settings now = settings.get();
+                Tools.find(now.program, now.library).checkOptions(now.agentOptions());
+            }
         } catch (IOException e) {
             throw new GradleException("Trodden: " + e.getMessage(), e);
         }

@@ -20,7 +20,7 @@ import org.gradle.api.tasks.testing.Test;
 /**
  * Tests run under the agent. {@code troddenReport} and {@code troddenCheck} use their profiles, {@code
  * troddenInstrument} puts probes into the main classes, {@code troddenRun} is {@code run} under the agent;
- * {@code troddenAggregateReport} joins the tests of a project and all below it.
+ * {@code troddenAggregateReport} and {@code troddenAggregateCheck} join the tests of a project and all below it.
  */
 public class TroddenPlugin implements Plugin<Project> {
     private static final String GROUP = "trodden";
@@ -92,6 +92,12 @@ public class TroddenPlugin implements Plugin<Project> {
         task.mustRunAfter(project.getTasks().withType(Test.class));
     }
 
+    private static void joinAll(TroddenTask task, Project project) {
+        for (Project each : project.getAllprojects()) {
+            each.getPlugins().withType(JavaPlugin.class, plugin -> join(task, each, true));
+        }
+    }
+
     private static void addTasks(Project project, Provider<Settings> settings) {
         add(project, "troddenInstrument", InstrumentTask.class, "Puts probes into the main classes: build/trodden/classes", settings,
                 task -> {
@@ -116,9 +122,12 @@ public class TroddenPlugin implements Plugin<Project> {
                 "Reports on the tests of this project and all below: build/reports/trodden-aggregate", settings, task -> {
                     task.module(project.getName());
                     task.destination(built(project, "reports/trodden-aggregate"));
-                    for (Project each : project.getAllprojects()) {
-                        each.getPlugins().withType(JavaPlugin.class, plugin -> join(task, each, true));
-                    }
+                    joinAll(task, project);
+                });
+        add(project, "troddenAggregateCheck", CheckTask.class,
+                "Fails if rules about coverage by the tests of this project and all below are broken", settings, task -> {
+                    joinAll(task, project);
+                    task.mustRunAfter("troddenAggregateReport");
                 });
     }
 

@@ -83,6 +83,7 @@ public final class GateProfiler implements ExternalProfiler, InternalProfiler {
         base = before == null ? null : Paths.get(before).toAbsolutePath();
         try {
             tools = Tools.find(given.remove("program"), given.remove("library"));
+            tools.checkOptions(options);
         } catch (IOException e) {
             throw new ProfilerException("trodden: " + e.getMessage());
         }

@@ -100,6 +100,9 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
             top = most == null ? 5 : Integer.parseInt(most);
             tools = needed ? Tools.find(program, library) : null;
             folder = dir == null ? Paths.get("trodden-jmh").toAbsolutePath() : Paths.get(dir).toAbsolutePath();
+            if (needed) {
+                tools.checkOptions(options);
+            }
         } catch (IOException | NumberFormatException e) {
             throw new ProfilerException("trodden: " + e.getMessage());
         }
@@ -288,14 +291,31 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
         return text.replace('[', '*').replaceAll("[],{}]", ";");
     }
 
-    /** {@code header 12 / 12 not-taken / 14 taken / header 12}. */
+    /** {@code number above 0: yes}; where the condition is not known, {@code taken} or the keys of a switch. */
+    private static String decision(Map<?, ?> step) {
+        Object condition = step.get("condition");
+        Object outcome = step.get("outcome");
+        if (condition == null || outcome == null) {
+            // The keys of a switch are joined by commas.
+            return plain(step.get("branch").toString());
+        }
+        return words(condition.toString()) + ": " + words(outcome.toString());
+    }
+
+    /** A condition without the signs that JMH changes. */
+    private static String words(String text) {
+        String compared = text.replace(" <= ", " at most ").replace(" >= ", " at least ").replace(" < ", " below ")
+                .replace(" > ", " above ");
+        return plain(compared.replaceAll("[\\[{<]", "(").replaceAll("[]}>]", ")"));
+    }
+
+    /** {@code header line 12 / line 12 i below n: again / line 14 number above 0: yes / header line 12}. */
     private static String route(Map<?, ?> path) {
         List<String> parts = new ArrayList<>();
         parts.add(point((Map<?, ?>) path.get("start")));
         for (Object step : (List<?>) path.get("steps")) {
             Map<?, ?> one = (Map<?, ?>) step;
-            // The keys of a switch are joined by commas.
-            parts.add(place(one) + " " + plain(one.get("branch").toString()));
+            parts.add(place(one) + " " + decision(one));
         }
         parts.add(point((Map<?, ?>) path.get("end")));
         return String.join(" / ", parts);

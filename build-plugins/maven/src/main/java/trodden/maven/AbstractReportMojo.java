@@ -13,7 +13,6 @@ import trodden.build.Coverage;
 abstract class AbstractReportMojo extends TroddenMojo {
     /**
      * html, text, json, coverage, coverage-json, lcov, jacoco. Default: html, coverage, coverage-json, lcov.
-     * Together with JaCoCo's agent jacoco is left out, with a warning.
      */
     @Parameter(property = "trodden.formats")
     private List<String> formats = List.of();
@@ -29,15 +28,15 @@ abstract class AbstractReportMojo extends TroddenMojo {
         return written;
     }
 
-    /** Reports on this module by profiles in folders. */
-    void report(List<Path> data, Path out) throws IOException, MojoFailureException {
+    /** Reports on this module by profiles in folders, of the tests that write their results into other folders. */
+    void report(List<Path> data, List<Path> results, Path out) throws IOException, MojoFailureException {
         if (joinsOthers()) {
             return;
         }
         List<Path> sources = project.getCompileSourceRoots().stream().map(Path::of).collect(Collectors.toList());
         Coverage coverage = coverage(tools(), data);
-        if (!write(coverage, out, sources)) {
-            nothing(coverage, "report");
+        if (coverage.testsLeftNothing(results, began()) || !write(coverage, out, sources)) {
+            nothing(coverage, "report", results);
         }
     }
 }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.maven.plugins.annotations.Parameter;
 import trodden.build.Folders;
+import trodden.build.Tools;
 
 /** Adds the agent to the JVMs of tests, through the property that Surefire and Failsafe read. */
 abstract class AgentMojo extends TroddenMojo {
@@ -37,6 +38,11 @@ abstract class AgentMojo extends TroddenMojo {
         all.putAll(options);
         all.put("include", includes);
         all.put("exclude", excludes);
-        prepend(propertyName, List.of(tools().agentFlag(all)));
+        Tools tools = tools();
+        tools.checkOptions(all);
+        prepend(propertyName, List.of(tools.agentFlag(all)));
+        if (runsInside()) {
+            getLog().warn("Tests of this module may leave no profile: " + INSIDE);
+        }
     }
 }

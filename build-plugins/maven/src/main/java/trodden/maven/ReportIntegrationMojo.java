@@ -17,6 +17,6 @@ public final class ReportIntegrationMojo extends AbstractReportMojo {
 
     @Override
     void work() throws IOException, MojoFailureException {
-        report(List.of(integration()), outputDirectory.toPath().toAbsolutePath());
+        report(List.of(integration()), List.of(failsafe()), outputDirectory.toPath().toAbsolutePath());
     }
 }

@@ -17,6 +17,6 @@ public final class ReportMojo extends AbstractReportMojo {
 
     @Override
     void work() throws IOException, MojoFailureException {
-        report(List.of(data(), integration()), outputDirectory.toPath().toAbsolutePath());
+        report(List.of(data(), integration()), List.of(surefire(), failsafe()), outputDirectory.toPath().toAbsolutePath());
     }
 }

@@ -8,6 +8,11 @@ import org.apache.maven.plugins.annotations.Mojo;
 @Mojo(name = "restore-instrumented-classes", defaultPhase = LifecyclePhase.PREPARE_PACKAGE, threadSafe = true)
 public final class RestoreMojo extends TroddenMojo {
     @Override
+    boolean worksUnderAgent() {
+        return true;
+    }
+
+    @Override
     void work() throws IOException {
         if (!folders().restore()) {
             getLog().info("No instrumented classes to restore");

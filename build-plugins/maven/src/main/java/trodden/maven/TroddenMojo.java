@@ -8,11 +8,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import org.apache.maven.execution.MavenSession;
+import org.apache.maven.model.Plugin;
 import org.apache.maven.plugin.AbstractMojo;
 import org.apache.maven.plugin.MojoExecutionException;
 import org.apache.maven.plugin.MojoFailureException;
 import org.apache.maven.plugins.annotations.Parameter;
 import org.apache.maven.project.MavenProject;
+import org.codehaus.plexus.util.xml.Xpp3Dom;
 import trodden.build.Coverage;
 import trodden.build.Folders;
 import trodden.build.Tools;
@@ -53,6 +55,11 @@ abstract class TroddenMojo extends AbstractMojo {
     @Parameter(property = "trodden.failOnNoProfile", defaultValue = "false")
     boolean failOnNoProfile;
 
+    /** Returns true for goals that make sense where the build itself was given an agent. */
+    boolean worksUnderAgent() {
+        return false;
+    }
+
     /** Executes the goal's work. */
     abstract void work() throws IOException, MojoFailureException;
 
@@ -60,6 +67,10 @@ abstract class TroddenMojo extends AbstractMojo {
     public final void execute() throws MojoExecutionException, MojoFailureException {
         if (skip) {
             getLog().info("Skipping Trodden, as trodden.skip says");
+            return;
+        }
+        if (Tools.isUnderAgent() && !worksUnderAgent()) {
+            getLog().info("Skipping Trodden: the build runs under trodden run or trodden gate, whose agent the tests take");
             return;
         }
         try {
@@ -97,24 +108,63 @@ abstract class TroddenMojo extends AbstractMojo {
     }
 
     Coverage coverage(Tools tools, List<Path> data) {
-        Path merged = directory.toPath().toAbsolutePath().resolve("merged.trodden");
-        return new Coverage(tools, getLog()::info, getLog()::warn, merged, data, List.of(folders().originals()), includes, excludes);
+        return coverage(tools, "merged.trodden", data, List.of(folders().originals()));
     }
 
-    /** Reports that there is no profile: tests that ran should have left one. */
-    void nothing(Coverage coverage, String goal) throws IOException, MojoFailureException {
-        Path target = Path.of(project.getBuild().getDirectory());
-        List<Path> results = List.of(target.resolve("surefire-reports"), target.resolve("failsafe-reports"));
-        if (!coverage.testsLeftNothing(results)) {
+    Coverage coverage(Tools tools, String merged, List<Path> data, List<Path> classes) {
+        Path file = directory.toPath().toAbsolutePath().resolve(merged);
+        return new Coverage(tools, getLog()::info, getLog()::warn, file, data, classes, includes, excludes);
+    }
+
+    /** Where unit tests write their results. */
+    Path surefire() {
+        return Path.of(project.getBuild().getDirectory()).resolve("surefire-reports");
+    }
+
+    /** Where integration tests write their results. */
+    Path failsafe() {
+        return Path.of(project.getBuild().getDirectory()).resolve("failsafe-reports");
+    }
+
+    /** When this build began, in milliseconds since 1970. */
+    long began() {
+        return session.getStartTime() == null ? 0 : session.getStartTime().getTime();
+    }
+
+    /**
+     * Reports that there is no profile: tests that ran should have left one.
+     *
+     * @param results where the tests that are meant write theirs
+     */
+    void nothing(Coverage coverage, String goal, List<Path> results) throws IOException, MojoFailureException {
+        if (!coverage.testsLeftNothing(results, began())) {
             getLog().info("Skipping Trodden's " + goal + ": no tests ran, or there are no classes");
             return;
         }
-        String what = "Trodden: tests ran, but no profile is in " + data() + ", so there is nothing to " + goal
-                + ". If Surefire's configuration sets <argLine>, it must contain @{argLine}";
+        String what = "Trodden: tests ran, but no profile of this build is in " + directory + ", so there is nothing to " + goal + ". "
+                + (runsInside() ? INSIDE : "If Surefire's configuration sets <argLine>, it must contain @{argLine}");
         if (failOnNoProfile) {
             throw new MojoFailureException(what);
         }
         getLog().warn(what + " (trodden.failOnNoProfile=true makes this an error)");
+    }
+
+    /** The reason why tests leave no profile where they run in Maven's own JVM. */
+    static final String INSIDE = "forkCount=0 lets tests run in Maven's own JVM, which takes no agent any more: let them fork, or use"
+            + " trodden run --skip-main none mvn …";
+
+    /** Do tests run in Maven's own JVM? */
+    boolean runsInside() {
+        for (String artifact : List.of("maven-surefire-plugin", "maven-failsafe-plugin")) {
+            Plugin plugin = project.getPlugin("org.apache.maven.plugins:" + artifact);
+            Object configuration = plugin == null ? null : plugin.getConfiguration();
+            Xpp3Dom own = configuration instanceof Xpp3Dom ? ((Xpp3Dom) configuration).getChild("forkCount") : null;
+            if (own != null && "0".equals(own.getValue())) {
+                return true;
+            }
+        }
+        String named = session.getUserProperties().getProperty("forkCount", project.getProperties().getProperty("forkCount"));
+        return "0".equals(named);
     }
 
     /** Options that say where the profile goes: one for each JVM, those of earlier runs are kept. */
