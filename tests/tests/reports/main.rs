@@ -2,6 +2,7 @@
 
 mod conditions;
 mod exports;
+mod jfr;
 mod schemas;
 mod stores;
 mod top;
