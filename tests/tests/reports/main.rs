@@ -1,5 +1,6 @@
 //! Exports that other programs read, and views on a terminal.
 
+mod callgrind;
 mod conditions;
 mod exports;
 mod jfr;
