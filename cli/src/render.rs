@@ -48,6 +48,8 @@ pub enum Format {
     Firefox,
     /// Lines with time and executions, calls, and both outcomes of branches, for KCachegrind.
     Callgrind,
+    /// CPU samples as a file of Java Flight Recorder, for JMC, IntelliJ and the JDK's jfr.
+    Jfr,
     /// The findings at their lines, for code hosts and editors (SARIF 2.1.0).
     Sarif,
 }
@@ -62,7 +64,7 @@ impl Format {
             Format::Jacoco => Some(CoverageFormat::Jacoco),
             Format::Text | Format::Json | Format::Html | Format::Dot | Format::Svg => None,
             Format::Collapsed | Format::Speedscope | Format::Pprof | Format::Firefox => None,
-            Format::Otlp | Format::OtlpJson | Format::Callgrind | Format::Sarif => None,
+            Format::Otlp | Format::OtlpJson | Format::Callgrind | Format::Jfr | Format::Sarif => None,
         }
     }
 
@@ -82,6 +84,7 @@ impl Format {
             FileFormat::OtlpJson => Some(Format::OtlpJson),
             FileFormat::Firefox => Some(Format::Firefox),
             FileFormat::Callgrind => Some(Format::Callgrind),
+            FileFormat::Jfr => Some(Format::Jfr),
             FileFormat::Sarif => Some(Format::Sarif),
         }
     }
@@ -138,6 +141,7 @@ pub fn render(
         Format::Sarif => report.sarif(&sources::repository()),
         Format::OtlpJson => report.otlp_json(),
         Format::Otlp => return report.otlp().map_err(CliError::failed),
+        Format::Jfr => return report.jfr().map_err(CliError::failed),
         Format::Pprof => return report.pprof().map_err(CliError::failed),
     };
     text.map(String::into_bytes).map_err(CliError::failed)

@@ -66,6 +66,9 @@ pub enum ReportError {
         "the profile has no stacks: {0}; profiles with stacks are recorded with --sample, or with --profile paths, kpaths, structural or contexts"
     )]
     NoStacks(String),
+    /// Only CPU samples can be shown like that.
+    #[error("the profile has no CPU samples, which a JFR file is made of (record it without --sample off)")]
+    NoSamples,
     /// Stacks have no such number.
     #[error("{wanted} are not known: the stacks of this profile have {known}")]
     NoWeight {

@@ -160,6 +160,14 @@ impl<'p> Report<'p> {
         self.shown(exports::callgrind)
     }
 
+    /// CPU samples as events of Java Flight Recorder, in its file format.
+    ///
+    /// # Errors
+    /// If the profile has no CPU samples.
+    pub fn jfr(&self) -> Result<Vec<u8>, ReportError> {
+        self.shown(|view| exports::jfr(view, self.options.all))
+    }
+
     /// The findings, the weightiest first; at most ten.
     pub fn findings(&self) -> Vec<Finding> {
         self.shown(findings::find)

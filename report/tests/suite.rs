@@ -10,6 +10,7 @@ mod diff;
 mod diff_time;
 mod exports;
 mod exports_callgrind;
+mod exports_jfr;
 mod exports_time;
 mod findings;
 mod formats;

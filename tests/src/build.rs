@@ -85,10 +85,17 @@ pub fn sources(folder: &str, extension: &str) -> Result<Vec<PathBuf>> {
 /// # Errors
 /// If Maven fails.
 pub fn jars() -> Result<PathBuf> {
-    let pom = Path::new(ROOT).join("pom.xml");
-    cached("jars", std::slice::from_ref(&pom), &[], |out| {
+    jars_of("jars", &Path::new(ROOT).join("pom.xml"))
+}
+
+/// The jars that a POM lists, fetched by Maven.
+///
+/// # Errors
+/// If Maven fails.
+pub fn jars_of(name: &str, pom: &Path) -> Result<PathBuf> {
+    cached(name, &[pom.to_owned()], &[], |out| {
         let mut maven = Command::new("mvn");
-        maven.arg("-q").arg("-B").arg("-f").arg(&pom);
+        maven.arg("-q").arg("-B").arg("-f").arg(pom);
         maven.arg("org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies");
         maven.arg(format!("-DoutputDirectory={}", out.display()));
         run_maven(&mut maven)

@@ -55,13 +55,15 @@ pub enum FileFormat {
     Firefox,
     /// `.callgrind`: lines, calls and jumps for KCachegrind.
     Callgrind,
+    /// `.jfr`: CPU samples as a file of Java Flight Recorder.
+    Jfr,
     /// `.sarif`: the findings at their lines.
     Sarif,
 }
 
 impl FileFormat {
     /// Endings of file names that ask for a format; of two that fit the first one counts.
-    pub const ENDINGS: [(&'static str, FileFormat); 17] = [
+    pub const ENDINGS: [(&'static str, FileFormat); 18] = [
         (".trodden", FileFormat::Trodden),
         (".html", FileFormat::Html),
         (".htm", FileFormat::Html),
@@ -77,6 +79,7 @@ impl FileFormat {
         (".pprof", FileFormat::Pprof),
         (".otlp", FileFormat::Otlp),
         (".callgrind", FileFormat::Callgrind),
+        (".jfr", FileFormat::Jfr),
         (".sarif", FileFormat::Sarif),
         (".trace", FileFormat::Trace),
     ];

@@ -1,5 +1,5 @@
 //! Stacks for other tools: collapsed lines, speedscope, pprof, OTLP, Firefox Profiler. One model, [`Export`],
-//! written by each format. Callgrind's has lines, calls and jumps, and is made of the view itself.
+//! written by each format. Callgrind's (lines, calls and jumps) and JFR's (events) are made of the view itself.
 //!
 //! What stands in a stack depends on what was recorded. Calling contexts are call stacks, and so are CPU samples, in
 //! which the innermost method whose paths were counted has its path below it. Counts of paths have no callers: their stack
@@ -10,6 +10,7 @@ mod bound;
 mod callgrind;
 mod collapsed;
 mod firefox;
+mod jfr;
 mod model;
 mod origin;
 mod otlp;
@@ -23,6 +24,7 @@ use trodden_insight::view::View;
 pub(crate) use callgrind::write as callgrind;
 pub(crate) use collapsed::write as collapsed;
 pub(crate) use firefox::write as firefox;
+pub(crate) use jfr::write as jfr;
 pub(crate) use model::{Export, Frame, FrameKind, NOTHING, Node, Numbers, Unit, VALUES, Value, title, whole};
 pub use model::{StackKind, Weight};
 pub(crate) use otlp::write as otlp;

@@ -1,7 +1,9 @@
 //! Exports that other programs read, and views on a terminal.
 
+mod callgrind;
 mod conditions;
 mod exports;
+mod jfr;
 mod schemas;
 mod stores;
 mod top;
