@@ -10,6 +10,7 @@
 //! * [`coverage`] and [`criteria`]: which paths, branches and lines ran, of all code or of a change; MC/DC and
 //!   prime paths.
 //! * [`diff`]: what changed between two runs. [`gate`]: the work of tests compared with an earlier build's.
+//! * [`edited`]: lines of a profile in sources that were edited since.
 //! * [`reach`]: which tests run a line, or code that a change touches.
 
 pub mod contexts;
@@ -18,6 +19,7 @@ pub mod cpu;
 pub mod criteria;
 pub mod decisions;
 pub mod diff;
+pub mod edited;
 pub mod findings;
 pub mod gate;
 pub mod hotspot;
