@@ -1,6 +1,7 @@
 //! Exports that other programs read, and views on a terminal.
 
 mod conditions;
+mod editors;
 mod exports;
 mod schemas;
 mod stores;
