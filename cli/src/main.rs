@@ -17,9 +17,11 @@ mod doctor;
 #[cfg(test)]
 mod documents;
 mod error;
+mod folders;
 mod gate;
 mod instrument;
 mod interrupt;
+mod lsp;
 mod mcp;
 mod memory;
 mod merge;
@@ -77,6 +79,7 @@ enum Command {
     Instrument(instrument::InstrumentArgs),
     Doctor(doctor::DoctorArgs),
     Mcp(mcp::McpArgs),
+    Lsp(lsp::LspArgs),
     Store(store::StoreArgs),
     Ship(store::ShipArgs),
     Completions(shell::CompletionsArgs),
@@ -147,6 +150,7 @@ fn main() -> ExitCode {
         Command::Instrument(args) => instrument::instrument(&args).map(|()| ExitCode::SUCCESS),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Mcp(args) => mcp::mcp(&args),
+        Command::Lsp(args) => lsp::lsp(&args),
         Command::Store(args) => Err(store::store(&args)),
         Command::Ship(args) => Err(store::ship(&args)),
         Command::Completions(args) => shell::completions(&args, commands(true)).map(|()| ExitCode::SUCCESS),

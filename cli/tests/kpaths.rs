@@ -20,7 +20,7 @@ fn trodden() -> Command {
 }
 
 /// A loop with two ways through.
-fn walk() -> MethodMap {
+pub fn walk() -> MethodMap {
     let graph = SimpleGraph::new(5, &[(0, 1), (1, 2), (1, 3), (2, 1), (3, 1), (3, 4)]);
     let dag = PathDag::build(
         &graph,

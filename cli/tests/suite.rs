@@ -8,6 +8,7 @@ mod instrument_memory;
 mod instrument_nested;
 mod kpaths;
 mod large_profiles;
+mod lsp;
 mod mcp;
 mod outputs;
 mod replay;

@@ -11,6 +11,7 @@
 //!   prime paths.
 //! * [`diff`]: what changed between two runs. [`gate`]: the work of tests compared with an earlier build's.
 //! * [`slow`]: what slow requests do differently.
+//! * [`edited`]: lines of a profile in sources that were edited since.
 //! * [`reach`]: which tests run a line, or code that a change touches.
 
 pub mod contexts;
@@ -19,6 +20,7 @@ pub mod cpu;
 pub mod criteria;
 pub mod decisions;
 pub mod diff;
+pub mod edited;
 pub mod findings;
 pub mod gate;
 pub mod hotspot;

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use trodden_profile::{is_control, printable};
+use trodden_profile::{ClassMap, is_control, printable};
 use trodden_source::text::SourceFile;
 use zip::ZipArchive;
 
@@ -70,6 +70,25 @@ pub fn below(class: &str, source_file: &str) -> Option<PathBuf> {
     let named = !source_file.is_empty() && !source_file.ends_with('/');
     let plain = !class.starts_with('/') && !relative.to_str()?.contains(is_control);
     (inside && named && plain).then_some(relative)
+}
+
+/// True if a class is of a source file. Whole parts of the path are compared, from its end.
+pub fn is_of(class: &ClassMap, file: &str) -> bool {
+    let Some(own) = class
+        .source_file
+        .as_deref()
+        .and_then(|name| below(&class.name, name))
+    else {
+        return false;
+    };
+    let own = own.to_string_lossy().replace('\\', "/");
+    let file = file.replace('\\', "/");
+    let file = file.trim_start_matches("./");
+    let ends = |long: &str, short: &str| {
+        long.strip_suffix(short)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    };
+    ends(&own, file) || ends(file, &own)
 }
 
 impl Sources {

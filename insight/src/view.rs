@@ -5,7 +5,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
-use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path, PathEnd, RegenerateError};
+use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path, PathEnd, RegenerateError, StartKind};
 use trodden_profile::{
     BlockExit, ClassProfile, CountBasis, EdgeProfile, EndKind, ExecutedPath, KPaths, Key, Known,
     MethodConditions, MethodCounts, MethodMap, Observation, PathDescription, PathForest, Place, Profile,
@@ -645,6 +645,13 @@ impl<'p> MethodView<'p> {
             }
             None => Decisions::default(),
         })
+    }
+
+    /// Activations that were counted: paths that begin at its entry.
+    pub fn calls(&self) -> u64 {
+        let entered = |path: &&PathView| path.description.start_kind == StartKind::Entry;
+        let counts = self.all_paths().filter(entered).map(|path| path.count);
+        counts.fold(0, u64::saturating_add)
     }
 
     /// `a.b.C.m(int)`.

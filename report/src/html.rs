@@ -17,6 +17,7 @@ use trodden_insight::path_time::Times;
 use trodden_insight::source::Sources;
 use trodden_insight::view::{Reasons, View};
 
+pub(crate) use methods::Anchors;
 pub(crate) use parts::{bar, breakable, find, head, search};
 pub(crate) use routes::Routes;
 
@@ -26,7 +27,6 @@ use crate::kinds::KINDS;
 use crate::section::{Extent, OfKinds};
 use crate::svg;
 use crate::words::{self, thousands};
-use methods::Anchors;
 
 const STYLES: [&str; 5] = [
     svg::STYLE,

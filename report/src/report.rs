@@ -217,6 +217,23 @@ impl<'p> Report<'p> {
         Ok(self.shown(|view| html::write(view, sources, &extent)))
     }
 
+    /// The name of a method's place on the page, where the page has one: `#NAME` leads there. Methods have their
+    /// internal class name, name and descriptor.
+    pub fn html_anchor(&self, names: (&str, &str, &str)) -> Option<String> {
+        let counted = html::Anchors::of(&self.view)
+            .find(&self.view, names)
+            .map(str::to_owned);
+        let mut left_out = self.view.left_out.iter();
+        counted.or_else(|| {
+            Some(
+                left_out
+                    .find(|left| left.names() == names)?
+                    .title()
+                    .replace(' ', ""),
+            )
+        })
+    }
+
     /// Control-flow graphs in DOT, one cluster per method, the hottest path marked; and one cluster with the trees of
     /// its k-iteration path forest, if it has one.
     ///

@@ -1,6 +1,5 @@
 //! A change: a diff that is named, or one that git makes.
 
-use std::env;
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::Command;
@@ -24,13 +23,13 @@ pub fn read(diff: &Path) -> Result<String, CliError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The change since a commit, by git in the current folder. Whatever the user's settings are, it is one that
-/// can be read.
-pub fn since(base: &str) -> Result<String, CliError> {
+/// The change since a commit, by git in a folder. Whatever the user's settings are, it is one that can be read.
+pub fn since(base: &str, folder: &Path) -> Result<String, CliError> {
     // Outside of a repository `git diff` compares two files.
-    git(base, &["rev-parse", "--show-toplevel"])?;
+    git(base, folder, &["rev-parse", "--show-toplevel"])?;
     git(
         base,
+        folder,
         &[
             "diff",
             "--unified=0",
@@ -48,23 +47,22 @@ pub fn since(base: &str) -> Result<String, CliError> {
 }
 
 /// The output of git.
-fn git(base: &str, arguments: &[&str]) -> Result<String, CliError> {
+fn git(base: &str, folder: &Path, arguments: &[&str]) -> Result<String, CliError> {
     let failed = |why: &str| {
         let what = format!("--base {base}: {why} (--changed DIFF takes a diff that is made elsewhere)");
         CliError::Failed(what)
     };
-    let output = Command::new("git").args(arguments).output();
+    let output = Command::new("git").args(arguments).current_dir(folder).output();
     let output = output.map_err(|e| failed(&format!("cannot run git: {e}")))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.lines().next().unwrap_or("it says no reason");
-    let here = env::current_dir().unwrap_or_default();
     Err(failed(&format!(
         "git {} failed in {}: {said}",
         arguments[0],
-        here.display()
+        folder.display()
     )))
 }
 

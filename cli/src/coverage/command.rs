@@ -1,7 +1,7 @@
 //! `trodden coverage`: what ran and what did not.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{env, io};
 
 use clap::Args;
 
@@ -77,7 +77,10 @@ impl CoverageCommand {
     fn change(&self) -> Result<Option<(String, String)>, CliError> {
         Ok(match (&self.changed, &self.base) {
             (Some(diff), _) => Some((diff.display().to_string(), change::read(diff)?)),
-            (None, Some(base)) => Some((format!("--base {base}"), change::since(base)?)),
+            (None, Some(base)) => Some((
+                format!("--base {base}"),
+                change::since(base, &env::current_dir().unwrap_or_default())?,
+            )),
             (None, None) => None,
         })
     }

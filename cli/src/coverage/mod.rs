@@ -15,7 +15,8 @@ use trodden_instrumenter::Filter;
 use trodden_profile::Profile;
 use trodden_report::coverage as formats;
 
-pub use change::read as read_diff;
+pub use change::{read as read_diff, since as diff_since};
+pub use classes::read as read_classes;
 pub use command::{CoverageCommand, coverage};
 pub use since::files as profiles;
 
@@ -84,6 +85,11 @@ pub enum CoverageFormat {
 }
 
 impl CoverageArgs {
+    /// Where the program's classes are, if that is given.
+    pub fn classes(&self) -> &[PathBuf] {
+        &self.classes
+    }
+
     /// True if anything was given that only coverage has a use for.
     pub fn any(&self) -> bool {
         !self.classes.is_empty() || !self.include.is_empty() || !self.exclude.is_empty() || self.compiler_made

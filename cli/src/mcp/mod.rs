@@ -5,7 +5,6 @@
 //! read.
 
 mod answer;
-mod folders;
 mod methods;
 mod stacks;
 mod tools;
@@ -23,8 +22,8 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 
 use crate::error::CliError;
+use crate::folders::Folders;
 use crate::output;
-use folders::Folders;
 use tools::TOOLS;
 
 /// Answers an assistant's questions about profiles, by the Model Context Protocol (MCP) on standard input and

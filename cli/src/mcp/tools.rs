@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use trodden_profile::{LoadError, Profile};
 
 use super::answer::piece;
-use super::folders::{Folders, NotRead};
 use super::methods::{branches_at, hot_methods};
 use super::stacks::around;
+use crate::folders::{Folders, FoundProfile, NotRead};
 
 /// A question that an assistant may ask.
 pub struct Tool {
@@ -356,33 +356,12 @@ impl Call<'_> {
 
 /// Profiles in the folders, newest first.
 fn profiles(folders: &Folders) -> String {
-    let mut found = Vec::new();
-    for folder in folders.iter() {
-        let mut open = vec![folder.to_owned()];
-        while let Some(folder) = open.pop() {
-            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-                let (Ok(kind), path) = (entry.file_type(), entry.path()) else {
-                    continue;
-                };
-                let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-                if kind.is_dir() && !is_hidden {
-                    open.push(path);
-                } else if kind.is_file()
-                    && path.extension().is_some_and(|extension| extension == "trodden")
-                    && let Ok(about) = entry.metadata()
-                {
-                    found.push((about.modified().ok(), about.len(), path));
-                }
-            }
-        }
-    }
+    let found = folders.profiles();
     if found.is_empty() {
         return "no .trodden file is in the folders: trodden run -o app.trodden -- java … makes one\n"
             .to_owned();
     }
-    found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.2.cmp(&b.2)));
-    let line = |(_, size, path): &(_, u64, std::path::PathBuf)| {
-        format!("{} ({} kB)\n", path.display(), size.div_ceil(1000))
-    };
+    let line =
+        |found: &FoundProfile| format!("{} ({} kB)\n", found.path.display(), found.bytes.div_ceil(1000));
     found.iter().map(line).collect()
 }

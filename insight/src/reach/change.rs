@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use trodden_profile::{MethodMap, Profile, TestCounts};
 
-use super::{initialisers, is_of};
+use super::initialisers;
 use crate::names;
+use crate::source::is_of;
 use crate::unified_diff::{ChangeError, FileChange, Piece, parse};
 use crate::view;
 

@@ -18,7 +18,7 @@ pub use change::{Selection, tests_of_change};
 
 use crate::decisions::Decisions;
 use crate::names;
-use crate::source::below;
+use crate::source::is_of;
 
 /// A method that has code of a line, and who runs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,23 +123,4 @@ fn blocks_of(map: &MethodMap, line: u32) -> Vec<usize> {
             .any(|range| info.start < range.end && range.start < info.end)
     };
     (0..map.blocks.len()).filter(has).collect()
-}
-
-/// True if a class is of a source file. Whole parts of the path are compared, from its end.
-fn is_of(class: &ClassMap, file: &str) -> bool {
-    let Some(own) = class
-        .source_file
-        .as_deref()
-        .and_then(|name| below(&class.name, name))
-    else {
-        return false;
-    };
-    let own = own.to_string_lossy().replace('\\', "/");
-    let file = file.replace('\\', "/");
-    let file = file.trim_start_matches("./");
-    let ends = |long: &str, short: &str| {
-        long.strip_suffix(short)
-            .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
-    };
-    ends(&own, file) || ends(file, &own)
 }

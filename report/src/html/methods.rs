@@ -59,6 +59,12 @@ impl Anchors {
         &self.0[index]
     }
 
+    /// The name of the method with this internal class name, name and descriptor.
+    pub fn find(&self, view: &View, names: (&str, &str, &str)) -> Option<&str> {
+        let row = view.methods.iter().position(|method| method.names() == names)?;
+        Some(self.of_method(row))
+    }
+
     /// A link to it.
     pub fn link(&self, index: usize) -> String {
         link(&self.0[index])

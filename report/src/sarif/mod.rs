@@ -12,8 +12,7 @@ use serde::Serialize;
 use trodden_profile::printable_lines;
 
 pub(crate) use fingerprint::fingerprint;
-pub use place::Repository;
-pub(crate) use place::percent_encoded;
+pub use place::{Repository, percent_encoded};
 
 /// A kind of result.
 #[derive(Clone, Copy, Debug)]

@@ -83,7 +83,7 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'$');
 
 /// A path as part of a URI.
-pub(crate) fn percent_encoded(path: &str) -> String {
+pub fn percent_encoded(path: &str) -> String {
     utf8_percent_encode(path, RESERVED).to_string()
 }
 

@@ -3,6 +3,7 @@
 //! The recovered text says what to look for; a tolerant tokeniser finds the piece of source that says the
 //! same. If nothing does, or several different pieces do, the condition is not known.
 
+mod declared;
 mod matching;
 mod tokens;
 

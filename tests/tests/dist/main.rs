@@ -1,6 +1,7 @@
 //! The files of `./dist`: the same bytes twice, everything that a package should hold, and a program that
 //! works where nothing else is.
 
+mod editors;
 mod other_machines;
 mod packages;
 mod release_kit;
@@ -47,7 +48,7 @@ fn dist_of(artefacts: &Path, out: &Path, more: &[&str]) -> Result<BTreeMap<Strin
     let mut command = Command::new("bash");
     command
         .arg(root.join("dist"))
-        .args(["--no-sbom", "--keep-paths"])
+        .args(["--no-sbom", "--keep-paths", "--no-vscode"])
         .args(more)
         .arg("--artefacts");
     process::run(command.arg(artefacts).arg(out), LIMIT)?.success()?;

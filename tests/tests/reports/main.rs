@@ -2,6 +2,7 @@
 
 mod callgrind;
 mod conditions;
+mod editors;
 mod exports;
 mod jfr;
 mod schemas;

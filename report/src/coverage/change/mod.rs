@@ -1,9 +1,10 @@
-//! Coverage of a change: text, SARIF, GitHub's workflow commands, Markdown.
+//! Coverage of a change: text, SARIF, GitHub's workflow commands, Markdown; warnings for editors.
 
 mod github;
 mod markdown;
 mod sarif;
 mod text;
+mod warnings;
 
 use trodden_insight::coverage::{BranchCoverage, MethodCoverage, Missed, MissedOutcome, NearestRun, Untaken};
 use trodden_insight::decisions::Decision;
@@ -15,6 +16,7 @@ pub use github::github;
 pub use markdown::markdown;
 pub use sarif::sarif;
 pub use text::text;
+pub use warnings::{Warning, WarningStep, warnings};
 
 use super::marks;
 use crate::words::thousands;

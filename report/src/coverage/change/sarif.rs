@@ -6,9 +6,14 @@ use super::{Said, about, condition, nearest, steps, view, within};
 use crate::coverage::CoverageWriteError;
 use crate::sarif::{Found, Level, Place, Rule, Step, fingerprint, percent_encoded, write};
 
+/// The name of the rule of outcomes.
+pub(super) const UNTAKEN_OUTCOME: &str = "untaken-outcome";
+/// The name of the rule of methods.
+pub(super) const METHOD_NEVER_RAN: &str = "method-never-ran";
+
 const RULES: [Rule; 2] = [
     Rule {
-        id: "untaken-outcome",
+        id: UNTAKEN_OUTCOME,
         short: "An outcome on a changed line that no test takes",
         full: "A branch or switch on a changed line has an outcome that was taken in no run of the profile. The nearest path \
                that ran shows how a test comes to the decision: another one has to leave it the other way.",
@@ -16,7 +21,7 @@ const RULES: [Rule; 2] = [
         tags: &["coverage", "test"],
     },
     Rule {
-        id: "method-never-ran",
+        id: METHOD_NEVER_RAN,
         short: "A method with changed lines that no test runs",
         full: "A method has changed lines and did not run in any run of the profile, so nothing in it is tested.",
         level: Level::Warning,

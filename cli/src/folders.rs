@@ -1,12 +1,24 @@
 //! The folders whose files may be read.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::error::CliError;
 
 /// Folders with their links followed.
 #[derive(Debug)]
 pub struct Folders(Vec<PathBuf>);
+
+/// A profile in one of them.
+#[derive(Debug)]
+pub struct FoundProfile {
+    /// Its file.
+    pub path: PathBuf,
+    /// The file's length.
+    pub bytes: u64,
+    /// When it was written, if the file system tells.
+    pub written: Option<SystemTime>,
+}
 
 /// Why a file is not read.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +27,7 @@ pub enum NotRead {
     #[error("{0}: {1} (the tool `profiles` lists profiles)")]
     Missing(String, std::io::Error),
     /// It is somewhere else.
-    #[error("{0} is not below the folders that `trodden mcp` was started with: {1}")]
+    #[error("{0} is not below the folders that the program was started with: {1}")]
     Outside(String, String),
 }
 
@@ -32,6 +44,41 @@ impl Folders {
         self.0.iter().map(PathBuf::as_path)
     }
 
+    /// True if a file, with its links followed, is below one of the folders.
+    pub fn has(&self, file: &Path) -> bool {
+        self.0.iter().any(|folder| file.starts_with(folder))
+    }
+
+    /// The profiles in the folders, newest first.
+    pub fn profiles(&self) -> Vec<FoundProfile> {
+        let mut found = Vec::new();
+        for folder in &self.0 {
+            let mut open = vec![folder.clone()];
+            while let Some(folder) = open.pop() {
+                for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                    let (Ok(kind), path) = (entry.file_type(), entry.path()) else {
+                        continue;
+                    };
+                    let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+                    if kind.is_dir() && !is_hidden {
+                        open.push(path);
+                    } else if kind.is_file()
+                        && path.extension().is_some_and(|extension| extension == "trodden")
+                        && let Ok(about) = entry.metadata()
+                    {
+                        found.push(FoundProfile {
+                            path,
+                            bytes: about.len(),
+                            written: about.modified().ok(),
+                        });
+                    }
+                }
+            }
+        }
+        found.sort_by(|a, b| b.written.cmp(&a.written).then_with(|| a.path.cmp(&b.path)));
+        found
+    }
+
     /// A file or folder by its path, or by its path below one of the folders.
     ///
     /// # Errors
@@ -45,7 +92,7 @@ impl Folders {
             }
         }
         let found = found.map_err(|e| NotRead::Missing(path.to_owned(), e))?;
-        if self.0.iter().any(|folder| found.starts_with(folder)) {
+        if self.has(&found) {
             return Ok(found);
         }
         let folders: Vec<String> = self.0.iter().map(|folder| folder.display().to_string()).collect();
