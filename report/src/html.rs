@@ -17,7 +17,7 @@ use trodden_insight::path_time::Times;
 use trodden_insight::source::Sources;
 use trodden_insight::view::{Reasons, View};
 
-pub(crate) use parts::{bar, breakable, find, head, search};
+pub(crate) use parts::{bar, breakable, find, head, search, source_around};
 pub(crate) use routes::Routes;
 
 use crate::findings::{self, Finding};
