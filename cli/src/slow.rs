@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use trodden_insight::slow::{Limit, Slow, Vectors};
+use trodden_insight::slow::{Limit, Slow, Vectors, bands};
 use trodden_insight::source::Sources;
 use trodden_profile::Profile;
 use trodden_profile::options::parse_duration;
@@ -46,14 +46,18 @@ enum SlowFormat {
     Text,
     /// For programs; documented in docs.
     Json,
+    /// One self-contained page.
+    Html,
     /// A row for each request whose paths were read, with its counts of all outcomes.
     Csv,
 }
 
 /// Endings of file names, and the format of each.
-const ENDINGS: [(&str, SlowFormat); 3] = [
+const ENDINGS: [(&str, SlowFormat); 5] = [
     (".txt", SlowFormat::Text),
     (".json", SlowFormat::Json),
+    (".html", SlowFormat::Html),
+    (".htm", SlowFormat::Html),
     (".csv", SlowFormat::Csv),
 ];
 
@@ -73,6 +77,10 @@ pub fn slow(args: &SlowArgs) -> Result<(), CliError> {
     let slow = Slow::new(&profile, &sources, args.slow).map_err(|e| CliError::file(&args.file, e))?;
     let bytes = match format {
         SlowFormat::Json => formats::json(&slow).map_err(CliError::failed)?,
+        SlowFormat::Html => {
+            let bands = bands(&profile, &sources, &slow);
+            formats::html(&slow, &bands, &sources).into_bytes()
+        }
         SlowFormat::Text | SlowFormat::Csv => {
             let colour = path.is_none() && output::colour(&io::stdout());
             formats::text(&slow, &sources, output::width(), colour).into_bytes()

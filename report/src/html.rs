@@ -18,7 +18,7 @@ use trodden_insight::source::Sources;
 use trodden_insight::view::{Reasons, View};
 
 pub(crate) use methods::Anchors;
-pub(crate) use parts::{bar, breakable, find, head, search};
+pub(crate) use parts::{bar, breakable, find, head, search, source_around};
 pub(crate) use routes::Routes;
 
 use crate::findings::{self, Finding};

@@ -9,7 +9,7 @@ use scraper::{Html, Selector};
 use trodden_profile::{KPaths, PathForest, Profile};
 use trodden_report::{Report, ReportOptions};
 
-fn chromium() -> Option<PathBuf> {
+pub fn chromium() -> Option<PathBuf> {
     if let Some(given) = std::env::var_os("TRODDEN_CHROMIUM") {
         return Some(given.into());
     }
@@ -22,7 +22,7 @@ fn chromium() -> Option<PathBuf> {
 
 /// The page after the browser has read it and our script has run, and then `play`. Fails if there was an error, or the
 /// browser had anything to say on its console.
-fn played(browser: &Path, page: &str, fragment: &str, play: &str) -> Html {
+pub fn played(browser: &Path, page: &str, fragment: &str, play: &str) -> Html {
     // Listens for errors before our script runs, and plays a reader after it.
     let listen = "<script>const errors=[];addEventListener('error',e=>errors.push(e.message));\
         addEventListener('unhandledrejection',e=>errors.push(String(e.reason)));</script><style>";

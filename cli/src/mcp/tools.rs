@@ -209,6 +209,12 @@ pub const TOOLS: &[Tool] = &[
         answer: |call| call.run(&["tests", &call.file("profile")?, "--changed", &call.file("diff")?]),
     },
     Tool {
+        name: "slow_requests",
+        about: "What slow requests do differently from the others, and what it costs. Needs a profile with requests.",
+        parameters: &[PROFILE],
+        answer: |call| call.run(&["slow", &call.file("profile")?]),
+    },
+    Tool {
         name: "diff",
         about: "What changed between two profiles, each change with the branch that explains it; nothing that chance explains.",
         parameters: &[

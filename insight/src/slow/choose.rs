@@ -10,7 +10,7 @@ use super::fit::{self, Fit, MAX_TERMS, Point};
 use super::order::CallOrder;
 use super::table::{Table, own_ns};
 
-/// How often anything may be said of requests of which nothing is different.
+/// Share of requests without any difference for which one may be claimed.
 const ERROR: f64 = 0.01;
 /// Least share of the slow requests that a thing explains.
 const MIN_EXPLAINED: f64 = 0.02;
@@ -24,7 +24,7 @@ const TOGETHER: f64 = 0.9;
 const AS_GOOD: f64 = 0.95;
 /// Part of its own correlation that an outcome has to exceed a path by, which is harder to read.
 const OF_PATH: f64 = 0.9;
-/// How much more of the times a number explains that is named in place of an outcome.
+/// Part of the times that a number explains beyond an outcome, to be named in its place.
 const MORE_EXPLAINED: f64 = 0.1;
 /// Share of the others that come to a branch which go the other way, from which it decides.
 const MIN_OTHER_WAY: f64 = 0.5;
@@ -38,7 +38,7 @@ const QUANTILES: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 1.0];
 pub struct Predicate {
     /// Position of the column in the table.
     pub column: usize,
-    /// What is not enough: 0 for doing it at all.
+    /// Number of times that is not enough: 0 for doing it at all.
     pub limit: u64,
 }
 
@@ -58,19 +58,17 @@ pub struct Found {
     pub with: Vec<(Feature, u64)>,
 }
 
-/// What slow requests do differently.
+/// Things that slow requests do differently.
 pub struct Answer {
     /// The things, in the order in which they were found.
     pub found: Vec<Found>,
-    /// Their costs, in nanoseconds.
-    pub fit: Fit,
     /// Slow samples that nothing explains.
     pub rest: Vec<usize>,
     /// False if there are too few samples for any answer.
     pub is_enough: bool,
 }
 
-/// What is searched: samples of one kind of requests.
+/// Samples of one kind of requests, in which causes are searched.
 pub struct Search<'a> {
     profile: &'a Profile,
     features: &'a Features,
@@ -125,11 +123,10 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What the slow ones among the samples do differently from the others.
+    /// Compares the slow ones among the samples with the others.
     pub fn answer(&self, over_ns: u64, slow: &[usize], others: &[usize]) -> Answer {
         let mut answer = Answer {
             found: Vec::new(),
-            fit: fit::fit(&[], 0),
             rest: slow.to_vec(),
             is_enough: false,
         };
@@ -190,8 +187,7 @@ impl<'a> Search<'a> {
                 p_value,
                 with: with.take(MAX_WITH).collect(),
             });
-            answer.fit = self.fit(&answer.found);
-            times = self.times_without(&answer, others);
+            times = self.times_without(&answer.found, others);
             let is_left = self.not_in(chosen.predicate);
             let before = answer.rest.len();
             let left = |&at: &usize| is_left[self.table.row_of[at] as usize] && times[at] > over_ns as f64;
@@ -208,7 +204,7 @@ impl<'a> Search<'a> {
     }
 
     /// All predicates: each column once for doing it at all, and for doing it more often than most others do.
-    fn predicates(&self, others: &[usize]) -> Vec<Predicate> {
+    pub fn predicates(&self, others: &[usize]) -> Vec<Predicate> {
         let mut is_other = vec![false; self.table.samples.len()];
         others.iter().for_each(|&at| is_other[at] = true);
         let weights = self
@@ -333,11 +329,34 @@ impl<'a> Search<'a> {
             .collect()
     }
 
+    /// The first of a predicate's features in the order of calls; a path if there is no outcome.
+    pub fn first(&self, predicate: Predicate) -> Option<Feature> {
+        let features = self.table.columns[predicate.column].features.iter();
+        features
+            .map(|&feature| self.features.list[feature as usize])
+            .min_by_key(|feature| {
+                let is_path = matches!(feature.what, What::Path(..));
+                (
+                    is_path,
+                    self.order.of((feature.class, feature.method), self.bci(*feature)),
+                    *feature,
+                )
+            })
+    }
+
+    /// Where a branch is; 0 of a path.
+    fn bci(&self, feature: Feature) -> u32 {
+        let map = &self.profile.classes[feature.class as usize].map.methods[feature.method as usize];
+        match feature.what {
+            What::Path(..) => 0,
+            What::Outcome(edge) => map.blocks[edge.from.index()].last,
+        }
+    }
+
     fn ranked(&self, round: &Round, candidate: Candidate, feature: Feature) -> Ranked {
         let map = &self.profile.classes[feature.class as usize].map.methods[feature.method as usize];
-        let place = (feature.class, feature.method);
-        let (bci, decides) = match feature.what {
-            What::Path(..) => (0, false),
+        let decides = match feature.what {
+            What::Path(..) => false,
             What::Outcome(edge) => {
                 let ways = map.graph.successors(edge.from).len();
                 let mut reached = vec![false; self.table.rows];
@@ -355,8 +374,7 @@ impl<'a> Search<'a> {
                         other_way += round.other[row];
                     }
                 }
-                let bci = map.blocks[edge.from.index()].last;
-                (bci, come > 0.0 && other_way >= MIN_OTHER_WAY * come)
+                come > 0.0 && other_way >= MIN_OTHER_WAY * come
             }
         };
         Ranked {
@@ -364,11 +382,11 @@ impl<'a> Search<'a> {
             feature,
             decides,
             explained: round.explained(candidate.predicate.column),
-            position: self.order.of(place, bci),
+            position: self.order.of((feature.class, feature.method), self.bci(feature)),
         }
     }
 
-    /// Per row: does it not do it?
+    /// Rows that do not do it.
     fn not_in(&self, predicate: Predicate) -> Vec<bool> {
         let mut is_left = vec![true; self.table.rows];
         for &(row, _) in self.table.columns[predicate.column].above(predicate.limit) {
@@ -391,7 +409,12 @@ impl<'a> Search<'a> {
         if all > 0.0 { with / all } else { 0.0 }
     }
 
-    fn fit(&self, found: &[Found]) -> Fit {
+    /// Costs of the things, in nanoseconds.
+    pub fn fit(&self, found: &[Found]) -> Fit {
+        fit::fit(&self.points(found), found.len())
+    }
+
+    fn points(&self, found: &[Found]) -> Vec<Point> {
         let counts: Vec<Vec<u64>> = found
             .iter()
             .map(|found| self.table.columns[found.predicate.column].counts(self.table.rows))
@@ -412,14 +435,15 @@ impl<'a> Search<'a> {
                 }
                 point
             });
-        fit::fit(&points.collect::<Vec<_>>(), found.len())
+        points.collect()
     }
 
     /// Per sample: its time if it had done what was found as often as the others do.
-    fn times_without(&self, answer: &Answer, others: &[usize]) -> Vec<f64> {
+    fn times_without(&self, found: &[Found], others: &[usize]) -> Vec<f64> {
+        let costs = fit::costs(&self.points(found), found.len());
         let samples = self.table.samples;
         let mut times: Vec<f64> = samples.iter().map(|sample| own_ns(sample) as f64).collect();
-        for (found, cost) in answer.found.iter().zip(&answer.fit.costs) {
+        for (found, cost) in found.iter().zip(&costs) {
             let counts = self.table.columns[found.predicate.column].counts(self.table.rows);
             let count = |at: usize| counts[self.table.row_of[at] as usize] as f64;
             let all: f64 = others.iter().map(|&at| samples[at].weight).sum();

@@ -25,21 +25,31 @@ pub struct Point {
     pub time: f64,
     /// The number of requests that it represents.
     pub weight: f64,
-    /// How often it did each thing.
+    /// Number of times that it did each thing.
     pub counts: [f64; MAX_TERMS],
 }
 
 /// Cost of one more of each thing, in the unit of the times.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fit {
     /// Cost of each.
     pub costs: Vec<f64>,
-    /// Between which bounds each lies in 95 of 100 draws.
+    /// Bounds of each in 95 of 100 draws.
     pub intervals: Vec<[f64; 2]>,
 }
 
-/// Fits the costs of the first `terms` counts.
+/// The costs of the first `terms` counts.
+pub fn costs(points: &[Point], terms: usize) -> Vec<f64> {
+    let points = thinned(points, terms, &mut Rng::with_seed(SEED));
+    let once = vec![1.0; points.len()];
+    robust(&points, &once, terms, None).beta[1..=terms].to_vec()
+}
+
+/// The costs of the first `terms` counts, and how certain they are.
 pub fn fit(points: &[Point], terms: usize) -> Fit {
+    if terms == 0 {
+        return Fit::default();
+    }
     let mut random = Rng::with_seed(SEED);
     let points = thinned(points, terms, &mut random);
     let once = vec![1.0; points.len()];

@@ -1,10 +1,11 @@
-//! What slow requests do differently from the others: outcomes of branches, numbers of rounds, paths; collections and waiting.
+//! Differences between slow requests and the others: outcomes of branches, numbers of rounds, paths; collections and waiting.
 //!
 //! *Slow* are the requests over a latency. Their samples are compared with those of the others, weighted by the number of
 //! requests that each represents. In this order: a slow request that would not be one without the collections in it
 //! is explained by these, and no code is. Of the rest, the [search](choose) finds what they do significantly
 //! more often and what costs enough to matter. Those that nothing in the code explains may have waited.
 
+mod bands;
 mod choose;
 mod exact;
 mod features;
@@ -18,6 +19,7 @@ use crate::decisions::{Decision, Decisions};
 use crate::route::route;
 use crate::source::{SourceText, Sources};
 use crate::view::PathView;
+pub use bands::Bands;
 use choose::{Found, Search};
 use features::{Feature, Features, What};
 use order::CallOrder;
@@ -54,7 +56,7 @@ pub enum SlowError {
     NoRequests,
 }
 
-/// What the slow requests of a profile do differently.
+/// Differences between the slow requests of a profile and the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slow {
     /// By name, those with most requests first.
@@ -70,7 +72,7 @@ pub struct Slow {
 pub struct SlowRequests {
     /// The method that handled them, or the name of a span.
     pub name: String,
-    /// How many there were.
+    /// Number of them.
     pub count: u64,
     /// Those whose paths cannot be read.
     pub unreadable: u64,
@@ -86,13 +88,13 @@ pub struct SlowRequests {
     pub effective: [f64; 2],
     /// False if there are too few samples for any answer that chance does not give as well.
     pub is_enough: bool,
-    /// What explains slow requests: code first, by how many it explains, then collections, then waiting.
+    /// Causes: code first, by the number of requests that it explains, then collections, then waiting.
     pub causes: Vec<Cause>,
     /// Share of the slow requests that nothing explains.
     pub unexplained: f64,
 }
 
-/// What explains some slow requests.
+/// A cause of slow requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cause {
     /// The thing.
@@ -103,7 +105,7 @@ pub struct Cause {
     pub other_share: f64,
     /// Time of one more; of collections and waiting the median of the slow requests that have it. Nanoseconds.
     pub cost_ns: f64,
-    /// Between which bounds the cost is in 95 of 100 draws; of collections and waiting from the 5th to the 95th of 100 requests.
+    /// Bounds of the cost in 95 of 100 draws; of collections and waiting from the 5th to the 95th of 100 requests.
     pub interval_ns: [f64; 2],
     /// Share of the slow requests that are taken for explained by this and by none before.
     pub explains: f64,
@@ -123,9 +125,9 @@ pub enum CauseKind {
     Size(Spot, u64),
     /// They take a path; more often than this.
     Path(Spot, u64),
-    /// Collections of at least so many nanoseconds overlapped them.
+    /// Collections overlapped them, of this number of nanoseconds or more.
     Collections(u64),
-    /// Their threads had no processor for at least so many nanoseconds.
+    /// Their threads had no processor, for this number of nanoseconds or more.
     Waiting(u64),
 }
 
@@ -178,7 +180,22 @@ impl Slow {
     }
 }
 
-/// What each request whose paths were read did.
+/// Latencies in bands, with what requests of each do: parallel to [`Slow::requests`].
+pub fn bands(profile: &Profile, sources: &Sources, slow: &Slow) -> Vec<Bands> {
+    let features = Features::new(profile);
+    let names = profile.requests.iter().flat_map(|requests| &requests.names);
+    let of = |of: &SlowRequests| {
+        names
+            .clone()
+            .find(|name| name.name == of.name)
+            .zip(Some(of.over_ns))
+    };
+    let all = slow.requests.iter().filter_map(of);
+    all.map(|(name, over_ns)| Bands::new(profile, sources, &features, name, over_ns))
+        .collect()
+}
+
+/// Counts of each request whose paths were read.
 #[derive(Clone, Debug)]
 pub struct Vectors<'p> {
     /// Outcomes of branches and switches, in the order of classes, methods and bytecode.
@@ -190,7 +207,7 @@ pub struct Vectors<'p> {
 }
 
 impl<'p> Vectors<'p> {
-    /// Of all requests of a profile.
+    /// Those of all requests of a profile.
     ///
     /// # Errors
     /// If the profile has no requests.
@@ -254,12 +271,14 @@ fn of_name(
         .iter()
         .partition(|&&at| own_ns(&table.samples[at]) <= over_ns);
     let order = CallOrder::new(profile, &name.name);
-    let answer = Search::new(profile, features, &table, &order).answer(over_ns, &rest, &others);
-    let mut causes: Vec<Cause> = Vec::new();
-    for (at, found) in answer.found.iter().enumerate() {
-        let cost = (answer.fit.costs[at], answer.fit.intervals[at]);
-        causes.push(groups.code(profile, sources, found, cost, &rest));
-    }
+    let search = Search::new(profile, features, &table, &order);
+    let answer = search.answer(over_ns, &rest, &others);
+    let fit = search.fit(&answer.found);
+    let costs = fit.costs.iter().copied().zip(fit.intervals.iter().copied());
+    let found = answer.found.iter().zip(costs);
+    let mut causes: Vec<Cause> = found
+        .map(|(found, cost)| groups.code(profile, sources, found, cost, &rest))
+        .collect();
     causes.sort_by(|a, b| b.explains.total_cmp(&a.explains));
     causes.extend(groups.collections(&collected));
     let waiting = groups.waiting(&answer.rest);

@@ -13,7 +13,7 @@ pub struct Table<'p> {
     pub row_of: Vec<u32>,
     /// Number of rows.
     pub rows: usize,
-    /// What they do.
+    /// Their features.
     pub columns: Vec<Column>,
 }
 

@@ -7,7 +7,7 @@ use trodden_insight::source::Sources;
 use super::text;
 use super::text::{cause, line_list, odds, place, rate, signed_percent};
 use super::time_words;
-use crate::html::{bar, head};
+use crate::html::{bar, head, source_around};
 use crate::svg;
 use crate::words::thousands;
 
@@ -111,20 +111,8 @@ fn source(change: &MethodChange, sources: &Sources) -> Markup {
         .as_ref()
         .filter(|cause| !cause.is_gone)
         .and_then(|cause| cause.line);
-    let text = sources.find(&change.class, change.source_file.as_deref());
-    let (Some(line), Some(text)) = (line, text) else {
-        return html! {};
-    };
-    let lines = text.lines.iter().zip(1u32..);
-    let near = lines.filter(|(_, number)| number.abs_diff(line) <= AROUND);
-    html! {
-        div.scroll { table.source { tbody { @for (text, number) in near {
-            tr.on-path[number == line] {
-                td.line { (number) }
-                td.text { @if number == line { mark { code { (text) } } } @else { code { (text) } } }
-            }
-        } } } }
-    }
+    let file = change.source_file.as_deref();
+    source_around(sources, &change.class, file, line, AROUND).unwrap_or_default()
 }
 
 fn branches(change: &MethodChange) -> Markup {

@@ -1,6 +1,7 @@
 //! Parts that several sections of the page have.
 
 use maud::{Markup, html};
+use trodden_insight::source::Sources;
 
 /// The head of a page. An empty icon is in it, so that no browser goes looking for one.
 pub(crate) fn head(title: &str, style: &Markup) -> Markup {
@@ -65,6 +66,28 @@ fn parts(name: &str) -> Vec<&str> {
     }
     parts.push(&name[from..]);
     parts
+}
+
+/// The lines of a class's source around one, which is marked; none if there is no such line.
+pub(crate) fn source_around(
+    sources: &Sources,
+    class: &str,
+    file: Option<&str>,
+    line: Option<u32>,
+    around: u32,
+) -> Option<Markup> {
+    let line = line?;
+    let text = sources.find(class, file)?;
+    let lines = text.lines.iter().zip(1u32..);
+    let near = lines.filter(|(_, number)| number.abs_diff(line) <= around);
+    Some(html! {
+        div.scroll { table.source { tbody { @for (text, number) in near {
+            tr.on-path[number == line] {
+                td.line { (number) }
+                td.text { @if number == line { mark { code { (text) } } } @else { code { (text) } } }
+            }
+        } } } }
+    })
 }
 
 /// A bar for a share from 0 to 1; the number stands beside it, so it is hidden from screen readers.

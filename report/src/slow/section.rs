@@ -1,9 +1,10 @@
 //! Requests as a kind of data.
 
-use trodden_insight::slow::{Limit, Slow};
+use maud::Markup;
+use trodden_insight::slow::{Limit, Slow, bands};
 use trodden_insight::view::View;
 
-use super::{json, text};
+use super::{html, json, text};
 use crate::section::{Extent, Json, ReportSection};
 use crate::text::{Page, WIDTH};
 
@@ -35,6 +36,20 @@ impl ReportSection for Kind {
 
     fn text(&self, view: &View, _: &Extent, page: &mut Page) {
         self.overview(view, WIDTH, page);
+    }
+
+    fn html(&self, view: &View, _: &Extent) -> Markup {
+        slow(view).map_or_else(Markup::default, |slow| {
+            html::section(&slow, &bands(view.profile, &view.sources, &slow), &view.sources)
+        })
+    }
+
+    fn script(&self) -> &'static str {
+        html::SCRIPT
+    }
+
+    fn style(&self) -> &'static str {
+        html::STYLE
     }
 
     fn json<'v>(&self, view: &'v View<'v>, _: &Extent) -> Option<Json<'v>> {

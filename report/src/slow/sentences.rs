@@ -1,7 +1,7 @@
 //! Causes as sentences.
 
 use trodden_insight::names;
-use trodden_insight::slow::{Cause, CauseKind, SlowRequests, Spot};
+use trodden_insight::slow::{Cause, CauseKind, Slow, SlowRequests, Spot};
 
 use crate::words::{percent, thousands};
 
@@ -52,7 +52,7 @@ pub(super) fn slow(of: &SlowRequests) -> String {
     )
 }
 
-/// What the slow ones do, a sentence each; the last of them on what is not known.
+/// A sentence for each cause, and one on the rest.
 pub(super) fn answers(of: &SlowRequests) -> Vec<String> {
     let mut all: Vec<String> = of.causes.iter().map(cause).collect();
     all.extend(not_known(of));
@@ -84,6 +84,29 @@ pub(super) fn cause(cause: &Cause) -> String {
             latency(cause.cost_ns)
         ),
     }
+}
+
+/// The thing alone: `took TaxTables.lookup, line 17: table != null → no`.
+pub(super) fn thing(kind: &CauseKind) -> String {
+    match kind {
+        CauseKind::Outcome(spot) => format!("took {}", place(spot)),
+        CauseKind::Size(spot, more) | CauseKind::Path(spot, more) => {
+            format!("took {}{}", place(spot), more_than(*more))
+        }
+        CauseKind::Collections(_) => {
+            "were stopped by collections for a tenth of their time or more".to_owned()
+        }
+        CauseKind::Waiting(_) => "had no processor for a tenth of their time or more".to_owned(),
+    }
+}
+
+/// A sentence on the recording.
+pub(super) fn recording(slow: &Slow) -> String {
+    let share = slow.reading_ns as f64 / slow.all_ns.max(1) as f64;
+    format!(
+        "Reading the paths of requests took {} of their time.",
+        percent(share)
+    )
 }
 
 fn more_than(times: u64) -> String {

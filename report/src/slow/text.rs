@@ -6,18 +6,17 @@ use trodden_insight::source::Sources;
 use super::sentences;
 use crate::diff::source_line;
 use crate::text::{HOT, Page, SOFT, TITLE, wrap};
-use crate::words::percent;
 
 /// Kinds of requests on the first screen.
 const NAMES: usize = 10;
 /// Columns by which the answers after the first are indented.
 const INDENT: usize = 4;
 
-/// For a terminal with so many columns; `color` adds ANSI styles.
+/// For a terminal with this number of columns; `color` adds ANSI styles.
 pub fn text(slow: &Slow, sources: &Sources, width: usize, color: bool) -> String {
     let mut page = Page::new(color);
     lines(slow, sources, usize::MAX, width, &mut page);
-    for line in wrap(&recording(slow), width) {
+    for line in wrap(&sentences::recording(slow), width) {
         page.styled_line(SOFT, &line);
     }
     page.out
@@ -85,13 +84,4 @@ fn requests(of: &SlowRequests, sources: &Sources, width: usize, page: &mut Page)
     {
         page.line(&line);
     }
-}
-
-/// How it was recorded.
-fn recording(slow: &Slow) -> String {
-    let share = slow.reading_ns as f64 / slow.all_ns.max(1) as f64;
-    format!(
-        "Reading the paths of requests took {} of their time.",
-        percent(share)
-    )
 }

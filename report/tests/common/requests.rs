@@ -14,7 +14,7 @@ const MS: f64 = 1e6;
 /// Decisions of each method of noise.
 const NOISES: usize = 6;
 
-/// How often requests are slow for each reason, and how the server is.
+/// Chances of each reason for slowness, and the server.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub requests: usize,
@@ -29,15 +29,19 @@ pub struct Plan {
     pub branch: f64,
     /// `lock`, line 60 → taken: 30 ms without a processor.
     pub lock: f64,
+    /// `pair`, lines 70 and 71, each with this chance: 30 ms if both are not taken, which only a path tells.
+    pub pair: Option<f64>,
     /// A collection of 30 to 45 ms.
     pub collection: f64,
     /// 40 ms without a processor, wherever that is.
     pub waiting: f64,
     /// Methods with six decisions each that have nothing to do with latencies.
     pub noise: usize,
-    /// One of so many requests that are not slow is kept.
+    /// Of the requests that are not slow one in this number is kept.
     pub kept: u64,
-    /// Are latencies as skewed as those of servers are, for no reason in the code?
+    /// Requests of which the others are repetitions, apart from their reasons and times; 0 if each is one of its own.
+    pub pool: usize,
+    /// Skewed latencies, for no reason in the code.
     pub tail: bool,
 }
 
@@ -51,10 +55,12 @@ impl Default for Plan {
             large: 0.0,
             branch: 0.0,
             lock: 0.0,
+            pair: None,
             collection: 0.0,
             waiting: 0.0,
             noise: 10,
             kept: 10,
+            pool: 0,
             tail: false,
         }
     }
@@ -67,7 +73,8 @@ const BUILD: u32 = 2;
 const RETRY: u32 = 3;
 const RENDER: u32 = 4;
 const LOCK: u32 = 5;
-const FIRST_NOISE: u32 = 6;
+const PAIR: u32 = 6;
+const FIRST_NOISE: u32 = 7;
 
 fn handle() -> Method {
     Method::new("handle", "()V")
@@ -112,6 +119,15 @@ fn two_ways(name: &str, line: u32) -> Method {
         .block(&[line + 3], Return, &[])
 }
 
+fn pair() -> Method {
+    Method::new("pair", "()V")
+        .block(&[70], Branch, &[2, 1])
+        .block(&[70], FallThrough, &[2])
+        .block(&[71], Branch, &[4, 3])
+        .block(&[71], FallThrough, &[4])
+        .block(&[72], Return, &[])
+}
+
 fn noise(number: usize) -> Method {
     let mut method = Method::new(&format!("noise{number}"), "()V");
     for at in 0..NOISES {
@@ -131,6 +147,7 @@ struct Paths {
     build: [u64; 4],
     retry: [u64; 3],
     two_ways: [u64; 2],
+    pair: [u64; 4],
     noise: Vec<u64>,
 }
 
@@ -151,6 +168,7 @@ impl Paths {
             build: [&[0][..], &[1, 2, 4], &[1, 2, 3, 4], &[1, 5]].map(|b| of(&build(), b)),
             retry: [&[0][..], &[1, 2], &[1, 3]].map(|b| of(&retry(), b)),
             two_ways: [&[0, 1, 3][..], &[0, 2, 3]].map(|b| of(&two_ways("x", 50), b)),
+            pair: [&[0, 2, 4][..], &[0, 1, 2, 4], &[0, 2, 3, 4], &[0, 1, 2, 3, 4]].map(|b| of(&pair(), b)),
             noise: (0..1 << NOISES).map(through).collect(),
         }
     }
@@ -164,8 +182,30 @@ pub struct Reasons {
     pub large: bool,
     pub branch: bool,
     pub lock: bool,
+    pub pair: [bool; 2],
     pub collection: bool,
     pub waiting: bool,
+}
+
+/// Paths of a request that has no reason to be slow.
+struct Usual {
+    items: u64,
+    special: u64,
+    noise: Vec<usize>,
+}
+
+fn usual(plan: &Plan, unit: &mut impl FnMut() -> f64) -> Usual {
+    let items = 10 + (unit() * 50.0) as u64;
+    // Some ways are common, some are rare.
+    let mut ways = || {
+        let ways = (0..NOISES).filter(|at| unit() < [0.5, 0.1, 0.9, 0.02, 0.3, 0.7][*at]);
+        ways.fold(0, |sum, at| sum | 1 << at)
+    };
+    Usual {
+        items,
+        noise: (0..plan.noise).map(|_| ways()).collect(),
+        special: (0..items).filter(|_| unit() < 0.3).count() as u64,
+    }
 }
 
 /// The profile, and the reasons of each of its samples.
@@ -180,6 +220,7 @@ pub fn server(plan: &Plan) -> (Profile, Vec<Reasons>) {
     let mut vectors: BTreeMap<Vec<(u32, u64, u64)>, u32> = BTreeMap::new();
     let mut latencies: BTreeMap<u64, u64> = BTreeMap::new();
     let mut all: Vec<(RequestSample, Reasons)> = Vec::new();
+    let pool: Vec<Usual> = (0..plan.pool).map(|_| usual(plan, &mut unit)).collect();
     for _ in 0..plan.requests {
         let why = Reasons {
             miss: unit() < plan.miss,
@@ -191,19 +232,27 @@ pub fn server(plan: &Plan) -> (Profile, Vec<Reasons>) {
             large: unit() < plan.large,
             branch: unit() < plan.branch,
             lock: unit() < plan.lock,
+            pair: [0; 2].map(|_| unit() < plan.pair.unwrap_or(0.1)),
             collection: unit() < plan.collection,
             waiting: unit() < plan.waiting,
         };
+        let fresh = if plan.pool > 0 {
+            None
+        } else {
+            Some(usual(plan, &mut unit))
+        };
+        let usual = fresh
+            .as_ref()
+            .unwrap_or_else(|| &pool[(unit() * plan.pool as f64) as usize]);
         let items = if why.large {
             1_500 + (unit() * 1_000.0) as u64
         } else {
-            10 + (unit() * 50.0) as u64
+            usual.items
         };
-        let special = (0..items.min(60)).filter(|_| unit() < 0.3).count() as u64;
         let mut row = vec![
             (HANDLE, paths.handle[0], 1),
-            (HANDLE, paths.handle[1], items - special),
-            (HANDLE, paths.handle[2], special),
+            (HANDLE, paths.handle[1], items - usual.special),
+            (HANDLE, paths.handle[2], usual.special),
             (HANDLE, paths.handle[3], 1),
             (LOOKUP, paths.lookup[usize::from(why.miss)], 1),
             (RETRY, paths.retry[0], 1),
@@ -211,6 +260,11 @@ pub fn server(plan: &Plan) -> (Profile, Vec<Reasons>) {
             (RETRY, paths.retry[2], 1),
             (RENDER, paths.two_ways[usize::from(why.branch)], 1),
             (LOCK, paths.two_ways[usize::from(why.lock)], 1),
+            (
+                PAIR,
+                paths.pair[usize::from(why.pair[0]) + 2 * usize::from(why.pair[1])],
+                1,
+            ),
         ];
         if why.miss {
             // What a miss does; others never do.
@@ -221,11 +275,8 @@ pub fn server(plan: &Plan) -> (Profile, Vec<Reasons>) {
                 (BUILD, paths.build[3], 1),
             ]);
         }
-        for method in 0..plan.noise as u32 {
-            // Some ways are common, some are rare.
-            let ways = (0..NOISES).filter(|at| unit() < [0.5, 0.1, 0.9, 0.02, 0.3, 0.7][*at]);
-            let ways = ways.fold(0, |sum, at| sum | 1 << at);
-            row.push((FIRST_NOISE + method, paths.noise[ways], 1));
+        for (method, &ways) in (FIRST_NOISE..).zip(&usual.noise) {
+            row.push((method, paths.noise[ways], 1));
         }
         let mut cpu = (1.6 + 0.4 * unit() + 0.2 * (unit() + unit())) * MS;
         // Rounds cost next to nothing where they are no reason.
@@ -240,6 +291,8 @@ pub fn server(plan: &Plan) -> (Profile, Vec<Reasons>) {
         } else {
             0.0
         };
+        let is_pair = plan.pair.is_some() && why.pair == [true; 2];
+        cpu += if is_pair { (29.0 + 2.0 * unit()) * MS } else { 0.0 };
         let mut waits = 0.02 * unit() * MS;
         waits += if why.lock { (28.0 + 4.0 * unit()) * MS } else { 0.0 };
         waits += if why.waiting {
@@ -308,6 +361,7 @@ pub fn server(plan: &Plan) -> (Profile, Vec<Reasons>) {
         retry(),
         two_ways("render", 50),
         two_ways("lock", 60),
+        pair(),
     ];
     methods.extend((0..plan.noise).map(noise));
     for vector in &requests.vectors {

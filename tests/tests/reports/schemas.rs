@@ -11,7 +11,7 @@ use trodden_tests::jdk::Jdk;
 use trodden_tests::{Result, artefacts, build, process, readers};
 
 const LIMIT: Duration = Duration::from_secs(300);
-const SCHEMAS: [&str; 5] = ["report", "coverage", "diff", "compare", "gate"];
+const SCHEMAS: [&str; 6] = ["report", "coverage", "diff", "compare", "gate", "slow"];
 
 /// Ways to record a program: each kind of profile, and each way to count that has keys of its own.
 const RECORDINGS: [(&str, &[&str]); 11] = [
@@ -119,6 +119,16 @@ fn compared_gates(folder: &Path, [base, new]: &[PathBuf; 2]) -> Result<Vec<PathB
     Ok(documents)
 }
 
+/// A made-up document that a test of reports keeps.
+fn snapshot(folder: &Path, name: &str) -> Result<PathBuf> {
+    let snapshot = format!("../report/tests/snapshots/suite__{name}.snap");
+    let text = fs::read_to_string(Path::new(build::ROOT).join(snapshot))?;
+    let (_, text) = text.split_once("\n---\n").ok_or("no snapshot")?;
+    let made_up = folder.join(format!("{name}.json"));
+    fs::write(&made_up, text)?;
+    Ok(made_up)
+}
+
 /// Documents by schema, of a program with branches, switches, calls and recursion.
 fn documents(folder: &Path) -> Result<Vec<(&'static str, Vec<PathBuf>)>> {
     let jdk = Jdk::newest()?;
@@ -145,12 +155,7 @@ fn documents(folder: &Path) -> Result<Vec<(&'static str, Vec<PathBuf>)>> {
     ];
     let changed = recorded(&jdk, folder, "changed", &changed, &["--probe", "counters"])?;
     // Of a made-up profile with damage and with loops that are not counted.
-    let snapshot = Path::new(build::ROOT).join("../report/tests/snapshots/suite__formats__json.snap");
-    let text = fs::read_to_string(snapshot)?;
-    let (_, text) = text.split_once("\n---\n").ok_or("no snapshot")?;
-    let made_up = folder.join("formats__json.json");
-    fs::write(&made_up, text)?;
-    reports.push(made_up);
+    reports.push(snapshot(folder, "formats__json")?);
     let of = |name: &str| {
         let at = RECORDINGS.iter().position(|one| one.0 == name);
         &profiles[at.expect("a recording")]
@@ -201,6 +206,7 @@ fn documents(folder: &Path) -> Result<Vec<(&'static str, Vec<PathBuf>)>> {
         ),
         ("compare", compared),
         ("gate", compared_gates(folder, &gates)?),
+        ("slow", vec![snapshot(folder, "slow__json")?]),
     ])
 }
 
