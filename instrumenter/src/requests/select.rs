@@ -122,8 +122,14 @@ static KAFKA: Framework = Framework {
     }],
 };
 
+/// Requests are spans, which code begins and ends itself.
+static SPANS: Framework = Framework {
+    name: "spans",
+    rules: &[],
+};
+
 /// All of them.
-static FRAMEWORKS: [&Framework; 6] = [&SERVLET, &SPRING, &JAX_RS, &HTTP_SERVER, &GRPC, &KAFKA];
+static FRAMEWORKS: [&Framework; 7] = [&SERVLET, &SPRING, &JAX_RS, &HTTP_SERVER, &GRPC, &KAFKA, &SPANS];
 
 /// Servlets of old are in a package that others of the JDK are in.
 const JAVA_EE: &str = "javax/servlet/";
@@ -134,7 +140,7 @@ const HTTP: &str = "http";
 impl RequestMethods {
     /// Methods by their names (`shop.Server#handle`, with `*` and `?`; without `#` any method of the class),
     /// or those of a framework: `servlet`, `spring`, `jaxrs`, `httpserver`, `grpc`, `kafka`; `http` for the first
-    /// four.
+    /// four; `spans` for none.
     ///
     /// # Errors
     /// If a pattern is none.

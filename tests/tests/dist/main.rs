@@ -271,6 +271,7 @@ fn check_repository(out: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<()>
         ("gradle-plugin", ""),
         ("jmh", ""),
         ("junit", ""),
+        ("otel", ""),
     ] {
         let folder = format!("{group}/trodden-{artifact}/{version}");
         let name = format!("trodden-{artifact}-{version}");

@@ -94,10 +94,10 @@ pub const ENTRIES: &[OptionEntry] = &[
     },
     OptionEntry {
         name: "requests",
-        value: "PATTERN|http|servlet|spring|jaxrs|httpserver|grpc|kafka",
+        value: "PATTERN|http|servlet|spring|jaxrs|httpserver|grpc|kafka|spans",
         default: "none",
         example: "http",
-        help: "Methods that handle requests (Class#method, or those of a framework), for 'trodden slow'",
+        help: "Methods that handle requests (Class#method, or those of a framework; spans: only spans), for 'trodden slow'",
         list: true,
         level: Level::Basic,
         uses: &[Use::COUNTED],
