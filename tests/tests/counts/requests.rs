@@ -82,11 +82,9 @@ fn iterations(profile: &Profile, vector: &[MethodPart]) -> (u64, u64) {
         let edges = EdgeProfile::of(map, &part.counts);
         // The loop's own condition, and the one in it.
         let branches = edges.branches(map);
-        let inner = branches
-            .iter()
-            .find(|branch| map.line(branch.bci) == map.lines.get(2).map(|line| line.line))
-            .or(branches.last())
-            .unwrap();
+        let [_, inner] = &branches[..] else {
+            panic!("{branches:?}");
+        };
         sums.0 += inner.not_taken().unwrap_or(0);
         sums.1 += inner.taken().unwrap_or(0);
     }

@@ -18,6 +18,9 @@ const CODE: [&str; 5] = ["miss", "retry", "size", "lock", "branch"];
 /// The one that is none.
 const COLLECTOR: &str = "collector";
 
+/// From where on requests are slow where there are reasons: each costs more.
+const SLOW: &str = "3ms";
+
 /// Requests of a run.
 const REQUESTS: u64 = 40_000;
 
@@ -68,7 +71,7 @@ impl Answer {
 }
 
 /// Runs the server with these reasons and asks.
-fn ask(jdk: &Jdk, reasons: &str, seed: u64) -> Result<Answer> {
+fn ask(jdk: &Jdk, reasons: &str, seed: u64, limit: &[&str]) -> Result<Answer> {
     let folder = tempfile::tempdir()?;
     let classes = folder.path().join("classes");
     build::javac(jdk, ".", &[source()], &classes)?;
@@ -89,7 +92,7 @@ fn ask(jdk: &Jdk, reasons: &str, seed: u64) -> Result<Answer> {
         Some((rank.parse().ok()?, latency.parse().ok()?))
     });
     let mut slow = Command::new(cli);
-    slow.args(["slow", "--format", "json"]).arg(&file);
+    slow.args(["slow", "--format", "json"]).args(limit).arg(&file);
     let answer = process::run(&mut slow, LIMIT)?.success()?.stdout;
     let answer: Value = serde_json::from_str(&answer)?;
     assert_eq!(answer["format"], "trodden-slow");
@@ -121,7 +124,12 @@ fn finds(answer: &Answer, reasons: &[&str]) -> std::result::Result<(), String> {
 #[test]
 fn each_cause_of_slow_requests_is_named() -> Result<()> {
     for jdk in Jdk::ends()? {
-        let answer = ask(&jdk, &format!("{}+{COLLECTOR}", CODE.join("+")), 1)?;
+        let answer = ask(
+            &jdk,
+            &format!("{}+{COLLECTOR}", CODE.join("+")),
+            1,
+            &["--slow", SLOW],
+        )?;
         assert_eq!(answer.of_handler["count"], REQUESTS);
         finds(&answer, &CODE)?;
     }
@@ -132,7 +140,7 @@ fn each_cause_of_slow_requests_is_named() -> Result<()> {
 #[test]
 fn latencies_are_those_of_the_program() -> Result<()> {
     let jdk = Jdk::oldest()?;
-    let answer = ask(&jdk, "branch", 2)?;
+    let answer = ask(&jdk, "branch", 2, &[])?;
     let shown = ["p50_ms", "p99_ms", "p999_ms"].map(|key| answer.of_handler[key].as_f64().unwrap());
     for (shown, (rank, own)) in shown.into_iter().zip(&answer.ranks) {
         let own = *own as f64 / 1e6;
@@ -152,12 +160,12 @@ fn single_causes_and_none() -> Result<()> {
     let mut wrong = Vec::new();
     for jdk in Jdk::ends()? {
         for reason in CODE {
-            wrong.extend(finds(&ask(&jdk, reason, 3)?, &[reason]).err());
+            wrong.extend(finds(&ask(&jdk, reason, 3, &["--slow", SLOW])?, &[reason]).err());
         }
-        let collector = ask(&jdk, COLLECTOR, 4)?;
+        let collector = ask(&jdk, COLLECTOR, 4, &[])?;
         wrong.extend(finds(&collector, &[]).err());
         for seed in 0..20 {
-            let none = ask(&jdk, "none", seed)?;
+            let none = ask(&jdk, "none", seed, &[])?;
             println!("none {seed}: {:?}", none.causes());
             wrong.extend(finds(&none, &[]).err());
         }
