@@ -34,7 +34,8 @@ public class B {
 }
 ";
 
-/// A project with a source and a profile whose run begins in ten seconds: files written now were not edited since.
+/// A project with a source and a profile whose run begins in ten seconds: files written now were not edited
+/// since.
 struct Project {
     folder: tempfile::TempDir,
     began: SystemTime,
@@ -69,8 +70,8 @@ impl Project {
         self.path().join("app.trodden")
     }
 
-    /// Writes the profile; `times` is a factor of all counts. With 0 only the path ran that never enters the loop's
-    /// second branch.
+    /// Writes the profile; `times` is a factor of all counts. With 0 only the path ran that never enters the
+    /// loop's second branch.
     fn record(&self, times: u64) {
         let map = walk();
         let paths = (0..map.num_paths()).map(|number| (number, (number * number + 2) * times));
@@ -679,8 +680,7 @@ fn what_cannot_be_answered_has_a_clear_answer() {
             .contains("no command 'rm'"),
         "{wrong}"
     );
-    let gone = json!({ "class": "a/B", "name": "gone", "descriptor": "()V" });
-    let gone = json!({ "command": "trodden.openPage", "arguments": [gone] });
+    let gone = json!({ "command": "trodden.openPage", "arguments": ["a/B.gone()V"] });
     let wrong = editor.ask("workspace/executeCommand", gone);
     assert!(
         wrong["error"]["message"].as_str().unwrap().contains("a.B#gone"),
@@ -688,7 +688,8 @@ fn what_cannot_be_answered_has_a_clear_answer() {
     );
     editor.send(&json!({ "jsonrpc": "2.0", "method": "textDocument/didOpen", "params": 7 }));
 
-    // Outside of the workspace, though it has the class's name; not there; in no file; a class that is not known.
+    // Outside of the workspace, though it has the class's name; not there; in no file; a class that is not
+    // known.
     let outside = tempfile::tempdir().unwrap();
     let file = outside.path().join("src/main/java/a/B.java");
     fs::create_dir_all(file.parent().unwrap()).unwrap();

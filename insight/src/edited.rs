@@ -1,8 +1,8 @@
-//! Source files that were edited since a profile was recorded: where its lines are now, and which of its methods
-//! changed.
+//! Source files that were edited since a profile was recorded: where its lines are now, and which of its
+//! methods changed.
 //!
-//! Two texts are compared line by line, without indentation; or, where the program was built again, two path maps
-//! of a class, method by method.
+//! Two texts are compared line by line, without indentation; or, where the program was built again, two path
+//! maps of a class, method by method.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -126,7 +126,8 @@ impl<'t> Edit<'t> {
         self.lines == MovedLines::Unmoved
     }
 
-    /// True if the code of these lines, from the first to the last, is the same: comments and blanks may be others.
+    /// True if the code of these lines, from the first to the last, is the same: comments and blanks may be
+    /// others.
     pub fn keeps(&self, first: u32, last: u32) -> bool {
         if self.is_none() {
             return true;

@@ -23,7 +23,8 @@ pub fn read(diff: &Path) -> Result<String, CliError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The change since a commit, by git in a folder. Whatever the user's settings are, it is one that can be read.
+/// The change since a commit, by git in a folder. Whatever the user's settings are, it is one that can be
+/// read.
 pub fn since(base: &str, folder: &Path) -> Result<String, CliError> {
     // Outside of a repository `git diff` compares two files.
     git(base, folder, &["rev-parse", "--show-toplevel"])?;

@@ -1,7 +1,7 @@
 //! `trodden lsp`: a profile in the editor, by the Language Server Protocol on standard input and output.
 //!
-//! Two rooms: [`ide`] knows profiles, sources and where lines went, and nothing of the protocol; [`server`] knows
-//! the protocol, and nothing of profiles.
+//! Two rooms: [`ide`] knows profiles, sources and where lines went, and nothing of the protocol; [`server`]
+//! knows the protocol, and nothing of profiles.
 
 mod ide;
 mod server;
@@ -16,15 +16,16 @@ use crate::error::CliError;
 
 /// Shows a profile in an editor, by the Language Server Protocol (LSP) on standard input and output.
 ///
-/// How often methods and branches ran and what they cost, at their lines; outcomes on changed lines that nothing
-/// took, as warnings. An editor starts it: docs/editors.md has the settings.
+/// How often methods and branches ran and what they cost, at their lines; outcomes on changed lines that
+/// nothing took, as warnings. An editor starts it: docs/editors.md has the settings.
 #[derive(Args)]
 pub struct LspArgs {
     /// Profiles (.trodden); of several, counts are added up [default: the newest one below the editor's
     /// folders]. What is written again is read again.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Warnings for a change: each outcome on a changed line that nothing took. DIFF is what `git diff` writes.
+    /// Warnings for a change: each outcome on a changed line that nothing took. DIFF is what `git diff`
+    /// writes.
     #[arg(long, value_name = "DIFF")]
     changed: Option<PathBuf>,
     /// Like --changed, of the change since a commit (main, HEAD~1, origin/main...), as the files are now.

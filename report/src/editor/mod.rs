@@ -1,5 +1,5 @@
-//! Methods and branches of a profile for an editor: a line above the code (a code lens), and Markdown to hover
-//! over.
+//! Methods and branches of a profile for an editor: a line above the code (a code lens), and Markdown to
+//! hover over.
 
 mod covered;
 mod hover;
@@ -14,7 +14,8 @@ use trodden_insight::view::{BranchView, MethodView, OutcomeView};
 
 use crate::words;
 
-/// The outcomes of a branch as an editor shows them: the positive one first; of a switch the most frequent one.
+/// The outcomes of a branch as an editor shows them: the positive one first; of a switch the most frequent
+/// one.
 fn outcomes(method: &MethodView, branch: &BranchView) -> Vec<OutcomeView> {
     let mut outcomes = branch.outcomes(method);
     if time(method).is_none() {

@@ -1,5 +1,5 @@
-//! Declarations of methods in source files: an editor shows facts about a method where its signature is, and class
-//! files know only where its code begins.
+//! Declarations of methods in source files: an editor shows facts about a method where its signature is, and
+//! class files know only where its code begins.
 
 use super::{SourceFile, Token, TokenKind};
 
@@ -9,8 +9,8 @@ const MAX_TOKENS: usize = 2_000;
 const MAX_RECEIVER: usize = 12;
 
 impl SourceFile {
-    /// The line of the declaration of a method or constructor: the nearest one of this name at or above a line of
-    /// its code. `None` if there is none, as of code that compilers make.
+    /// The line of the declaration of a method or constructor: the nearest one of this name at or above a
+    /// line of its code. `None` if there is none, as of code that compilers make.
     pub fn declaration(&self, name: &str, code: u32) -> Option<u32> {
         let end = self.tokens.partition_point(|token| token.line <= code);
         let start = end.saturating_sub(MAX_TOKENS);
@@ -48,8 +48,8 @@ impl SourceFile {
         after.is_some_and(|token| ["{", "throws", ":", "="].iter().any(|sign| token.is(sign)))
     }
 
-    /// True if a declared name may follow what is in front: a type, a modifier, the end of a member; in Kotlin and
-    /// Scala a keyword.
+    /// True if a declared name may follow what is in front: a type, a modifier, the end of a member; in
+    /// Kotlin and Scala a keyword.
     fn may_be_declared(&self, at: usize) -> bool {
         let Some(before) = at.checked_sub(1).map(|before| &self.tokens[before]) else {
             return false;

@@ -198,7 +198,8 @@ fn check_hovers(seen: &Value, root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The program is edited and compiled again: the class files say where unchanged methods are, and which are others.
+/// The program is edited and compiled again: the class files say where unchanged methods are, and which are
+/// others.
 fn built_again(library: &Path, jdk: &Jdk, root: &Path, file: &Path) -> Result<()> {
     let edited = SHOP
         .replace("package shop;\n", "package shop;\n\n// A comment.\n")

@@ -204,7 +204,8 @@ fn not_known(line: u32, why: &str) -> Notice {
     }
 }
 
-/// Lines of the present text as the profile has them: those that were there when it was recorded, which `back` says.
+/// Lines of the present text as the profile has them: those that were there when it was recorded, which
+/// `back` says.
 fn before(recorded: &Recorded, back: &MovedLines, lines: &BTreeSet<u32>) -> BTreeSet<u32> {
     let classes: Vec<MovedLines> = recorded
         .rebuilt

@@ -44,7 +44,8 @@ impl<'p> Files<'p> {
         }
     }
 
-    /// The classes of a source file. Of languages other than Java, the folder may be another than the package.
+    /// The classes of a source file. Of languages other than Java, the folder may be another than the
+    /// package.
     pub fn classes_of(&self, file: &Path, text: &str) -> Vec<&'p ClassProfile> {
         let Some(name) = file.file_name().and_then(|name| name.to_str()) else {
             return Vec::new();

@@ -20,8 +20,8 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// The URI of the page at a method; of one of the method alone, where the whole page has no room for it. Without
-    /// a method, of the whole page.
+    /// The URI of the page at a method; of one of the method alone, where the whole page has no room for it.
+    /// Without a method, of the whole page.
     pub fn uri(
         &self,
         profile: &Profile,

@@ -231,8 +231,8 @@ impl<'v, 'p, 't> Placing<'v, 'p, 't> {
         });
     }
 
-    /// Where a method is declared now. One whose declaration is nowhere has the first line of its code; one of
-    /// which nothing is there, none.
+    /// Where a method is declared now. One whose declaration is nowhere has the first line of its code; one
+    /// of which nothing is there, none.
     fn declaration(&self, class: &str, index: usize, map: &MethodMap) -> Option<u32> {
         let rebuilt = self.recorded.rebuilt.get(class);
         let changed = |rebuilt: &Rebuilt| rebuilt.changed.get(&index).copied();
@@ -262,8 +262,8 @@ impl<'v, 'p, 't> Placing<'v, 'p, 't> {
         self.edit.lines().now(declared?)
     }
 
-    /// The first of a method's lines that is there now. Of a constructor, whose first lines are those of fields,
-    /// the last one.
+    /// The first of a method's lines that is there now. Of a constructor, whose first lines are those of
+    /// fields, the last one.
     fn code(&self, class: &str, map: &MethodMap) -> Option<u32> {
         let mut lines = map.lines.iter().filter_map(|entry| self.line(class, entry.line));
         if map.name == "<init>" {
@@ -299,8 +299,8 @@ impl<'v, 'p, 't> Placing<'v, 'p, 't> {
         }
     }
 
-    /// True if these lines are kept, and what is between neighbours. Code of constructors is spread over the class,
-    /// where its fields get their values.
+    /// True if these lines are kept, and what is between neighbours. Code of constructors is spread over the
+    /// class, where its fields get their values.
     fn keeps_spread(&self, lines: &[u32]) -> bool {
         const NEAR: u32 = 3;
         let between = lines.windows(2).filter(|pair| pair[1] - pair[0] <= NEAR);

@@ -1,9 +1,9 @@
 //! The text that a profile speaks of: which source was compiled and run.
 //!
-//! A profile has the lines of its classes, and no source. A source file that was not written since the run began
-//! is the one that ran, unless the class that ran is older than it. Else a class file that was built of the present
-//! text says where each unchanged method is now; else there is the text that was seen before it was edited; else
-//! that of a commit. What fits none of these is not known.
+//! A profile has the lines of its classes, and no source. A source file that was not written since the run
+//! began is the one that ran, unless the class that ran is older than it. Else a class file that was built of
+//! the present text says where each unchanged method is now; else there is the text that was seen before it
+//! was edited; else that of a commit. What fits none of these is not known.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -241,8 +241,8 @@ pub fn read(file: &Path) -> Option<Rc<str>> {
     Some(String::from_utf8_lossy(&bytes).into())
 }
 
-/// True if a text may be the one that these classes were compiled of: it has all their lines, and declares half
-/// of their methods at least. Of others, as generated ones, a text has no declaration.
+/// True if a text may be the one that these classes were compiled of: it has all their lines, and declares
+/// half of their methods at least. Of others, as generated ones, a text has no declaration.
 fn fits(text: &str, classes: &[&ClassMap]) -> bool {
     let methods = || classes.iter().flat_map(|class| &class.methods);
     let last = methods()
@@ -253,7 +253,7 @@ fn fits(text: &str, classes: &[&ClassMap]) -> bool {
         return false;
     }
     let source = SourceFile::new(text);
-    let declared = |method: &MethodMap| Some(source.declaration(&method.name, method.line(0)?)?);
+    let declared = |method: &MethodMap| source.declaration(&method.name, method.line(0)?);
     let plain = |method: &&MethodMap| !method.name.contains(['$', '<']) && !method.lines.is_empty();
     let found: Vec<bool> = methods()
         .filter(plain)

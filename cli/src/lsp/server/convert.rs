@@ -8,7 +8,7 @@ use lsp_types::{
     InlayHintLabel, Location, NumberOrString, Position, Range, Uri,
 };
 use percent_encoding::percent_decode_str;
-use serde_json::{Value, json};
+use serde_json::Value;
 use trodden_report::percent_encoded;
 
 use crate::lsp::ide::{Mark, MethodName, Notice};
@@ -88,22 +88,23 @@ pub fn diagnostic(notice: &Notice, uri: &Uri, lines: &[&str]) -> Diagnostic {
 
 /// The command that opens the page, at a method if one is named.
 pub fn open_page(title: String, method: Option<&MethodName>) -> Command {
-    let argument = |method: &MethodName| json!({ "class": method.class, "name": method.name, "descriptor": method.descriptor });
+    // Neither names of classes nor those of methods have a full stop in class files.
+    let argument = |method: &MethodName| format!("{}.{}{}", method.class, method.name, method.descriptor);
     Command {
         title,
         command: OPEN_PAGE.to_owned(),
-        arguments: Some(method.map(argument).into_iter().collect()),
+        arguments: Some(method.map(argument).into_iter().map(Value::String).collect()),
     }
 }
 
 /// The method that the command's arguments name.
 pub fn method(arguments: &[Value]) -> Option<MethodName> {
-    let argument = arguments.first()?;
-    let text = |key: &str| argument.get(key)?.as_str().map(str::to_owned);
+    let (class, rest) = arguments.first()?.as_str()?.split_once('.')?;
+    let (name, descriptor) = rest.split_at(rest.find('(')?);
     Some(MethodName {
-        class: text("class")?,
-        name: text("name")?,
-        descriptor: text("descriptor")?,
+        class: class.to_owned(),
+        name: name.to_owned(),
+        descriptor: descriptor.to_owned(),
     })
 }
 

@@ -116,10 +116,10 @@ fn initialize(
                 let id = request.id.clone();
                 match params::<Initialize>(request) {
                     Ok(initial) => {
-                        client.answer(id, result(answer_to(&initial.capabilities, show)));
+                        client.answer(&id, result(answer_to(&initial.capabilities, show)));
                         return Some(initial);
                     }
-                    Err(refused) => client.answer(id, Err(refused)),
+                    Err(refused) => client.answer(&id, Err(refused)),
                 }
             }
             Incoming::Message(Message::Request(request)) => {
@@ -127,7 +127,7 @@ fn initialize(
                     code: ErrorCode::ServerNotInitialized,
                     why: "the first request has to be `initialize`".to_owned(),
                 };
-                client.answer(request.id, Err(refused));
+                client.answer(&request.id, Err(refused));
             }
             Incoming::Message(Message::Notification(note)) if note.method == Exit::METHOD => return None,
             Incoming::Message(_) => {}
@@ -208,8 +208,9 @@ fn noted<N: Notified>(note: Notification) -> Option<N::Params> {
     serde_json::from_value(note.params).ok()
 }
 
-fn result(value: impl serde::Serialize) -> Result<Value, Refused> {
-    serde_json::to_value(value).map_err(Refused::failed)
+/// A result as JSON.
+fn result(value: impl serde::Serialize) -> Result<String, Refused> {
+    serde_json::to_string(&value).map_err(Refused::failed)
 }
 
 fn is_within(mark: &Mark, range: Range) -> bool {
@@ -333,10 +334,10 @@ impl Server {
         } else {
             self.result(round, request)
         };
-        self.client.answer(id, answer);
+        self.client.answer(&id, answer);
     }
 
-    fn result(&mut self, round: &Round, request: Request) -> Result<Value, Refused> {
+    fn result(&mut self, round: &Round, request: Request) -> Result<String, Refused> {
         match request.method.as_str() {
             CodeLensRequest::METHOD => {
                 let asked = params::<CodeLensRequest>(request)?;
@@ -366,7 +367,7 @@ impl Server {
             }
             Shutdown::METHOD => {
                 self.shut_down = true;
-                Ok(Value::Null)
+                result(Value::Null)
             }
             other => Err(Refused {
                 code: ErrorCode::MethodNotFound,
@@ -431,14 +432,14 @@ impl Server {
         (analysis.marks(&path, &text), text)
     }
 
-    fn lenses(&self, round: &Round, uri: &Uri) -> Result<Value, Refused> {
+    fn lenses(&self, round: &Round, uri: &Uri) -> Result<String, Refused> {
         let (marks, text) = self.marks(round, uri);
         let lines: Vec<&str> = text.lines().collect();
         let marks = marks.into_iter();
         result(marks.map(|mark| convert::lens(mark, &lines)).collect::<Vec<_>>())
     }
 
-    fn hints(&self, round: &Round, uri: &Uri, within: Range) -> Result<Value, Refused> {
+    fn hints(&self, round: &Round, uri: &Uri, within: Range) -> Result<String, Refused> {
         let (marks, text) = self.marks(round, uri);
         let lines: Vec<&str> = text.lines().collect();
         let marks = marks.into_iter().filter(|mark| is_within(mark, within));
@@ -446,7 +447,7 @@ impl Server {
     }
 
     /// The command that opens the page, at the methods of these lines.
-    fn actions(&self, round: &Round, uri: &Uri, within: Range) -> Result<Value, Refused> {
+    fn actions(&self, round: &Round, uri: &Uri, within: Range) -> Result<String, Refused> {
         let (marks, _) = self.marks(round, uri);
         let mut methods: Vec<_> = marks
             .into_iter()
@@ -461,7 +462,7 @@ impl Server {
         result(methods.iter().map(action).collect::<Vec<_>>())
     }
 
-    fn open_page(&mut self, round: &Round, arguments: &[Value]) -> Result<Value, Refused> {
+    fn open_page(&mut self, round: &Round, arguments: &[Value]) -> Result<String, Refused> {
         let analysis = round.analysis.as_ref().map_err(Refused::failed)?;
         let method = convert::method(arguments);
         let page = analysis.page(method.as_ref()).map_err(Refused::failed)?;
@@ -477,12 +478,12 @@ impl Server {
         } else {
             self.show(MessageType::INFO, format!("the page is {page}"));
         }
-        Ok(page.into())
+        result(page)
     }
 
-    fn hover(&self, round: &Round, uri: &Uri, line: u32) -> Result<Value, Refused> {
+    fn hover(&self, round: &Round, uri: &Uri, line: u32) -> Result<String, Refused> {
         let (Some((path, text)), Ok(analysis)) = (self.document(uri), &round.analysis) else {
-            return Ok(Value::Null);
+            return result(Value::Null);
         };
         let markdown = analysis.hover(&path, &text, line.saturating_add(1));
         result(markdown.map(|value| Hover {

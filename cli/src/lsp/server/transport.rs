@@ -1,12 +1,13 @@
 //! Messages on standard input and output.
 //!
-//! The reader is our own: that of `lsp-server` ends at the first message that is no JSON, and believes any length.
+//! The reader is our own: that of `lsp-server` ends at the first message that is no JSON, and believes any
+//! length.
 
 use std::io::{self, BufRead, Read, Write};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
+use lsp_server::{ErrorCode, Message, Notification, Request, RequestId};
 use serde_json::{Value, json};
 
 /// Bytes of a message, at most.
@@ -140,21 +141,29 @@ impl Client {
         self.send(&Request::new(id, R::METHOD.to_owned(), params).into());
     }
 
-    /// Answers a request.
-    pub fn answer(&self, id: RequestId, result: Result<Value, Refused>) {
-        let response = match result {
-            Ok(value) => Response::new_ok(id, value),
-            Err(refused) => Response::new_err(id, refused.code as i32, refused.why),
-        };
-        self.send(&response.into());
+    /// Answers a request; the result is JSON. Lists of a large file are long: they are made into text once.
+    pub fn answer(&self, id: &RequestId, result: Result<String, Refused>) {
+        let id = json!(id);
+        match result {
+            Ok(json) => Self::write(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{json}}}"#)),
+            Err(refused) => self.refuse(&id, refused.code, &refused.why),
+        }
     }
 
-    /// Answers something that is no message.
+    /// Refuses a request, or something that is no message.
     pub fn refuse(&self, id: &Value, code: ErrorCode, why: &str) {
         let error = json!({ "code": code as i32, "message": why });
-        let text = json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string();
+        Self::write(&json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string());
+    }
+
+    fn write(text: &str) {
         let mut out = io::stdout().lock();
-        let _ = write!(out, "Content-Length: {}\r\n\r\n{text}", text.len()).and_then(|()| out.flush());
+        let head = format!("Content-Length: {}\r\n\r\n", text.len());
+        let parts = [head.as_bytes(), text.as_bytes()];
+        let _ = parts
+            .iter()
+            .try_for_each(|part| out.write_all(part))
+            .and_then(|()| out.flush());
     }
 }
 
