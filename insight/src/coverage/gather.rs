@@ -358,7 +358,7 @@ struct Loaded<'p> {
 /// True if they are of the same class file. Of a class that was loaded before the agent came, the JVM has put its
 /// bytes together anew, in another order: then all of its code has to be the same, instruction by instruction
 /// and line by line.
-pub(super) fn is_same(loaded: &ClassMap, known: &ClassMap) -> bool {
+fn is_same(loaded: &ClassMap, known: &ClassMap) -> bool {
     let same = |method: &MethodMap| {
         let mut methods = known.methods.iter();
         methods.any(|of| {

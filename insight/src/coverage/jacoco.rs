@@ -15,7 +15,6 @@ use trodden_profile::{
 };
 
 use super::KnownClass;
-use super::gather::is_same;
 
 /// The method that JaCoCo adds to each class.
 const INIT: &str = "$jacocoInit";
@@ -44,7 +43,8 @@ pub fn in_terms_of_files<'p>(profile: &'p Profile, known: &[KnownClass]) -> Cow<
     let mut moved: BTreeMap<u32, Moved> = BTreeMap::new();
     for (position, class) in (0..).zip(&profile.classes) {
         let candidates = files.get(class.map.name.as_str()).map_or(&[][..], Vec::as_slice);
-        if !holds_probes(&class.map) || candidates.iter().any(|of| is_same(&class.map, &of.map)) {
+        let is_file = candidates.iter().any(|of| of.map.sha256 == class.map.sha256);
+        if !holds_probes(&class.map) || is_file {
             continue;
         }
         let covered = profile.coverage.as_ref();

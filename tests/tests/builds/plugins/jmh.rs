@@ -33,11 +33,11 @@ fn jmh_forgets_the_warm_up() -> Result<()> {
         |number: u32, route: &str| format!("trodden shop.SignBenchmark.positive path {number}: {route}");
     let positive = path(
         1,
-        "header line 37 / line 37 number : numbers: again / line 38 number above 0: yes / header line 37",
+        "header line 37 / line 37 for (number : numbers): again / line 38 number above 0: yes / header line 37",
     );
     let negative = path(
         2,
-        "header line 37 / line 37 number : numbers: again / line 38 number above 0: no / header line 37",
+        "header line 37 / line 37 for (number : numbers): again / line 38 number above 0: no / header line 37",
     );
     let (first, second) = (score(&positive), score(&negative));
     assert!((first / second - 3.0).abs() < 1e-6, "{metrics:#}");

@@ -306,12 +306,14 @@ fn maven_says_what_it_cannot_measure() -> Result<()> {
     assert!(
         outcome
             .stdout
-            .contains("[WARNING] Trodden: tests ran, but no profile is in")
+            .contains("[WARNING] Trodden: tests ran, but no profile of this build is in")
     );
     let outcome = maven(&["-Dtrodden.failOnNoProfile=true"])?;
     assert!(!outcome.status.success());
     assert!(
-        outcome.stdout.contains("tests ran, but no profile is in"),
+        outcome
+            .stdout
+            .contains("tests ran, but no profile of this build is in"),
         "{}",
         outcome.stdout
     );
