@@ -15,7 +15,7 @@ use trodden_instrumenter::Filter;
 use trodden_profile::Profile;
 use trodden_report::coverage as formats;
 
-pub use change::read as read_diff;
+pub use change::{read as read_diff, since as diff_since};
 pub use command::{CoverageCommand, coverage};
 pub use since::files as profiles;
 
