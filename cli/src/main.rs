@@ -29,6 +29,7 @@ mod output;
 mod profile_args;
 mod ps;
 mod reach;
+mod recorded_commit;
 mod render;
 mod replay;
 mod report;

@@ -1,17 +1,18 @@
 //! `trodden tests` and `trodden coverage --tests-for`: the tests that a change may concern, or that run a
 //! line.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use trodden_insight::reach::{tests_for as tests_of_line, tests_of_change};
-use trodden_profile::{Profile, printable};
+use trodden_insight::reach::{Selection, tests_for as tests_of_line, tests_of_change};
+use trodden_profile::{Profile, TestCounts, printable};
 
 use crate::coverage::{profiles, read_diff};
 use crate::error::CliError;
 use crate::merge::load_merged;
-use crate::output;
+use crate::{output, recorded_commit};
 
 /// Names the tests that a change may concern, one a line; all of them where that cannot be known.
 #[derive(Args)]
@@ -21,9 +22,16 @@ pub struct TestsArgs {
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// The change, as `git diff` writes it against the files that were profiled; `-` reads it from standard
-    /// input.
-    #[arg(long, value_name = "DIFF")]
-    changed: PathBuf,
+    /// input [default: by git, from the commit that `trodden gate record` has noted].
+    #[arg(long, value_name = "DIFF", conflicts_with = "base")]
+    changed: Option<PathBuf>,
+    /// The change from this commit to the files of the working tree, untracked ones included. The profiles
+    /// have to be of its files.
+    #[arg(long, value_name = "GITREF")]
+    base: Option<String>,
+    /// All tests that the profiles have, whatever has changed.
+    #[arg(long, conflicts_with_all = ["changed", "base"])]
+    all: bool,
 }
 
 /// The message about profiles without tests.
@@ -32,12 +40,22 @@ const NO_TESTS: &str =
 
 /// Runs `trodden tests`.
 pub fn tests(args: &TestsArgs) -> Result<(), CliError> {
-    let diff = read_diff(&args.changed)?;
     let profile = load_merged(&profiles(&args.files)?)?;
     if profile.by_test.is_empty() {
         return Err(CliError::file(&args.files[0], NO_TESTS));
     }
-    let selection = tests_of_change(&profile, &diff).map_err(|e| CliError::file(&args.changed, e))?;
+    let diff = match &args.changed {
+        Some(file) => Ok(read_diff(file)?),
+        None if args.all => Err("--all".to_owned()),
+        None => recorded_commit::change(&args.files, args.base.as_deref())?,
+    };
+    let selection = match diff {
+        Ok(diff) => tests_of_change(&profile, &diff).map_err(|e| match &args.changed {
+            Some(file) => CliError::file(file, e),
+            None => CliError::failed(e),
+        })?,
+        Err(why) => all(&profile, why),
+    };
     for reason in &selection.all {
         output::complain(&format!("all tests: {reason}"));
     }
@@ -51,6 +69,18 @@ pub fn tests(args: &TestsArgs) -> Result<(), CliError> {
         .map(|name| format!("{}\n", printable(name)))
         .collect();
     output::write(None, text.as_bytes())
+}
+
+/// All tests of a profile, for a reason.
+fn all(profile: &Profile, why: String) -> Selection {
+    let names = profile.by_test.iter().map(|test| &test.name);
+    let tests: BTreeSet<String> = names.filter(|name| TestCounts::is_test(name)).cloned().collect();
+    Selection {
+        of: tests.len(),
+        tests,
+        all: vec![why],
+        ..Selection::default()
+    }
 }
 
 /// Writes which tests run a line, `FILE:LINE`.

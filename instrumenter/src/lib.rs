@@ -43,5 +43,5 @@ pub use outline::{MethodOutline, outline};
 pub use prepare::{ClassIds, MethodCode, Preparation, Prepared, class_name, round_trip};
 pub use probes::ShimMethod;
 pub use probes::coverage::ClassCoverage;
-pub use requests::{ENTRY_BIT, RequestMethods, WithRequests};
+pub use requests::{ROLE_SHIFT, RequestMethods, WithRequests};
 pub use shape::shapes;

@@ -18,6 +18,7 @@ use crate::agent_library;
 use crate::error::CliError;
 use crate::gate::listener;
 use crate::output;
+use crate::recorded_commit;
 use crate::run::{Launcher, exit_code, supervise};
 
 /// Runs a command and writes down how much work each of its tests does.
@@ -43,7 +44,8 @@ pub struct RecordArgs {
     /// two files are the same then.
     #[arg(long)]
     time: bool,
-    /// Keep the profiles here as well, for `trodden diff`.
+    /// Keep the profiles here as well, for `trodden diff` and `trodden tests`, with the commit that they are
+    /// of.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// Take a command that ends with another code than 0 for good.
@@ -59,10 +61,20 @@ const TESTS: [&str; 2] = ["tests (Surefire)", "tests (Gradle)"];
 
 /// Runs `trodden gate record`.
 pub fn record(args: &RecordArgs) -> Result<ExitCode, CliError> {
+    // The file may be meant for the same folder.
+    if let Some(keep) = &args.keep {
+        std::fs::create_dir_all(keep).map_err(|e| CliError::file(keep, e))?;
+        // Until the profiles are those of this run.
+        recorded_commit::keep(keep, None)?;
+    }
     check_place(&args.output).map_err(CliError::failed)?;
+    let commit = recorded_commit::current();
     let mut runs = Vec::new();
     for number in 1..=args.runs {
         runs.push(run(args, number)?);
+    }
+    if let Some(keep) = &args.keep {
+        recorded_commit::keep(keep, commit.as_deref())?;
     }
     write(&args.output, &runs, true)?;
     Ok(ExitCode::SUCCESS)
@@ -244,7 +256,6 @@ fn merged(mut profiles: Vec<Profile>) -> Result<Profile, CliError> {
 }
 
 fn keep_profile(folder: &Path, name: &str, run: u32, profile: &Profile) -> Result<(), CliError> {
-    std::fs::create_dir_all(folder).map_err(|e| CliError::file(folder, e))?;
     let plain: String = name
         .chars()
         .map(|c| {

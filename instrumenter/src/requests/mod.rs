@@ -22,10 +22,10 @@ use crate::probes::request::Request;
 use crate::probes::{CutPaths, ProbedMethod};
 use crate::rewrite::{MethodInput, ProbeInput, RewriteError, rewrite};
 use crate::scratch::Scratch;
-use select::Role;
 
-/// The bit of a request's number that says that a handler inside may give it another name.
-pub const ENTRY_BIT: u32 = 1 << 30;
+/// Bits of a request's number from here on say how far outside of the handler it is: what is further inside gives
+/// the request its name.
+pub const ROLE_SHIFT: u32 = 29;
 
 /// A class with probes around its methods that handle requests.
 #[derive(Debug)]
@@ -78,8 +78,7 @@ impl RequestMethods {
                 out.extend_from_slice(method.raw);
                 continue;
             };
-            let entry = if role == Role::Entry { ENTRY_BIT } else { 0 };
-            let number = number(&name, &decode(method.name)) | entry;
+            let number = number(&name, &decode(method.name)) | (role as u32) << ROLE_SHIFT;
             let written = wrap(&class, method, number, &mut pool, &mut scratch, &mut out)
                 .map_err(|fault| ClassError::new(Some(&name), Some(signature(method)), fault))?;
             match written {

@@ -12,7 +12,9 @@ use crate::filter::{FilterError, Pattern, is_jdk};
 pub enum Role {
     /// A method that was named, or that handles requests of one kind: requests go by its name.
     Handler,
-    /// A framework's entry, through which requests of all kinds come: a handler inside of it gives its name.
+    /// A servlet's own method: a handler inside of it gives its name.
+    Servlet,
+    /// A framework's entry, through which requests of all kinds come: what is inside of it gives its name.
     Entry,
 }
 
@@ -65,6 +67,7 @@ static SERVLET: Framework = Framework {
             ..ANY
         },
         Rule {
+            role: Role::Servlet,
             method: "do*",
             descriptor: "(L*/servlet/http/HttpServletRequest;L*/servlet/http/HttpServletResponse;)V",
             ..ANY

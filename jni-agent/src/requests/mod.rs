@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hdrhistogram::Histogram;
-use trodden_instrumenter::ENTRY_BIT;
+use trodden_instrumenter::ROLE_SHIFT;
 use trodden_profile as profile;
 use trodden_profile::{RequestName, RequestSample};
 
@@ -100,7 +100,7 @@ impl Requests {
         if !self.on.load(Ordering::Acquire) {
             return 0.0;
         }
-        let name = ended.name & !ENTRY_BIT;
+        let name = ended.name & ((1 << ROLE_SHIFT) - 1);
         let latency_ns = ended.ended.saturating_sub(ended.began);
         {
             let mut shard = lock(&self.shards[thread % SHARDS]);
@@ -186,7 +186,7 @@ mod tests {
 
     fn request(latency_ns: u64) -> Ended {
         Ended {
-            name: 3 | ENTRY_BIT,
+            name: 3 | 2 << ROLE_SHIFT,
             began: 1_000,
             ended: 1_000 + latency_ns,
             is_unreadable: latency_ns.is_multiple_of(10),

@@ -488,6 +488,7 @@ fn the_commands_of_the_documentation_work() -> Result<()> {
         "shop.otlp",
         "shop.otlp.json",
         "shop.callgrind",
+        "shop.jfr",
         "spool/00112233445566778899aabbccddeeff-00000001.pb.gz",
         "spool/00112233445566778899aabbccddeeff-00000002.pb.gz",
         "shop.collapsed",

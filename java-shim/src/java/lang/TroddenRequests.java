@@ -18,8 +18,8 @@ public final class TroddenRequests {
     /** The requests of a thread. */
     private static final ThreadLocal<Request> CURRENT = new ThreadLocal<>();
 
-    /** In a name's number: a handler inside may give the request another name. */
-    private static final int ENTRY_BIT = 1 << 30;
+    /** A name's number has above these bits how far outside of the handler it is. */
+    private static final int ROLE_SHIFT = 29;
 
     /** The chance of a request to be chosen, in units of 2^-32. Plain: an old value is as good. */
     private static long chance = 1L << 32;
@@ -70,7 +70,7 @@ public final class TroddenRequests {
             int depth = request.depth;
             if (depth == 0) {
                 start(request, name);
-            } else if ((name & ENTRY_BIT) == 0 && (request.name & ENTRY_BIT) != 0) {
+            } else if (name >>> ROLE_SHIFT < request.name >>> ROLE_SHIFT) {
                 request.name = name;
             }
             request.depth = depth + 1;

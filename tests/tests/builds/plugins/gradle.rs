@@ -98,7 +98,7 @@ fn gradle_says_what_it_cannot_measure() -> Result<()> {
 }
 
 /// Gradle 8's classes, if asked for: 200 MB have to be fetched for them.
-fn gradle_8() -> bool {
+pub(super) fn gradle_8() -> bool {
     let asked = std::env::var_os("TRODDEN_TEST_GRADLE_8").is_some();
     if !asked {
         eprintln!("SKIPPED: TRODDEN_TEST_GRADLE_8 is not set; the plugin is not tested with Gradle 8");
@@ -106,7 +106,7 @@ fn gradle_8() -> bool {
     asked && process::is_there("mvn")
 }
 
-fn gradle_8_program() -> PathBuf {
+pub(super) fn gradle_8_program() -> PathBuf {
     Path::new(build::ROOT).join("gradle8/gradle")
 }
 

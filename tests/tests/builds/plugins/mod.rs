@@ -1,5 +1,6 @@
 //! The build tools' plugins: their samples, by the commands of the documentation.
 
+mod changed;
 mod fuzz;
 mod gradle;
 mod jmh;

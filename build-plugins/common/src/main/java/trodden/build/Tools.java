@@ -151,10 +151,16 @@ public final class Tools {
 
     /** Runs the program; its output goes to the log, line by line. Returns its exit code. */
     public int run(Consumer<String> log, List<String> arguments) throws IOException {
+        return runIn(null, log, arguments);
+    }
+
+    /** As {@link #run}, in a folder; null is the current one. */
+    public int runIn(Path folder, Consumer<String> log, List<String> arguments) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(program.toString());
         command.addAll(arguments);
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.directory(folder == null ? null : folder.toFile());
         builder.environment().put("TRODDEN_AGENT", library.toString());
         builder.environment().put("NO_COLOR", "1");
         Process process = builder.start();
@@ -176,7 +182,12 @@ public final class Tools {
 
     /** As {@link #run}, but another exit code than 0 is an error. */
     public void mustRun(Consumer<String> log, List<String> arguments) throws IOException {
-        int code = run(log, arguments);
+        mustRunIn(null, log, arguments);
+    }
+
+    /** As {@link #mustRun}, in a folder. */
+    public void mustRunIn(Path folder, Consumer<String> log, List<String> arguments) throws IOException {
+        int code = runIn(folder, log, arguments);
         if (code != 0) {
             throw new IOException("trodden " + String.join(" ", arguments) + " ended with " + code);
         }

@@ -136,6 +136,8 @@ public class TroddenPlugin implements Plugin<Project> {
             TroddenTestExtension own = test.getExtensions().create("trodden", TroddenTestExtension.class);
             Provider<Settings> both = project.provider(() -> own.over(settings.get()));
             Provider<File> folder = built(project, "trodden/data/" + test.getName());
+            SelectTests.prepare(test, settings, given(project, "trodden.tests"), given(project, "trodden.base"),
+                    given(project, "trodden.testProfiles"));
             Agent agent = new Agent(both, folder, !Modern.there());
             test.doFirst(agent);
             test.getOutputs().dir(folder).withPropertyName("trodden.data");
