@@ -22,6 +22,7 @@ use crate::probes::request::Request;
 use crate::probes::{CutPaths, ProbedMethod};
 use crate::rewrite::{MethodInput, ProbeInput, RewriteError, rewrite};
 use crate::scratch::Scratch;
+use select::Role;
 
 /// Bits of a request's number from here on say how far outside of the handler it is: what is further inside gives
 /// the request its name.
