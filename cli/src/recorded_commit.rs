@@ -71,7 +71,10 @@ pub fn change(places: &[PathBuf], base: Option<&str>) -> Result<Result<String, S
         "-z",
         ":/",
     ];
-    for name in git(&others).unwrap_or_default().split_terminator('\0') {
+    let Some(untracked) = git(&others) else {
+        return Ok(Err("git does not list files that it does not track".to_owned()));
+    };
+    for name in untracked.split_terminator('\0') {
         let is_own = |own: &PathBuf| {
             top.join(name)
                 .canonicalize()
