@@ -97,7 +97,7 @@ impl Project {
         profile.run.exact = true;
         let began = self.began.duration_since(UNIX_EPOCH).unwrap();
         profile.run.started_ms = began.as_millis() as u64;
-        profile.save(&self.profile()).unwrap();
+        profile.save(self.profile()).unwrap();
     }
 
     /// Writes the source, as if it was edited after the run.
