@@ -13,5 +13,6 @@ mod mcp;
 mod outputs;
 mod replay;
 mod rooms;
+mod slow;
 mod store;
 mod zips;

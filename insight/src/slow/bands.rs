@@ -3,17 +3,18 @@
 use trodden_profile::{Profile, RequestName};
 
 use super::choose::{Predicate, Search};
-use super::features::{Feature, Features, What};
+use super::features::{Feature, Features};
 use super::order::CallOrder;
 use super::table::{Table, own_ns};
-use super::{CauseKind, Sources, spot, waited};
+use super::{CauseKind, kind, spot, waited};
+use crate::source::Sources;
 
 /// Bands at most, but for one on either side of the limit of slow requests.
 const BANDS: usize = 48;
 /// Limits whose answers are among the things, as shares of the requests.
 const CUTS: [f64; 7] = [0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.999];
 /// Things that are added because their shares differ most from band to band.
-const MAX_MORE: usize = 40;
+const MAX_MORE: usize = 24;
 /// Correlation from which a thing is as good as named by another one.
 const ALIKE: f64 = 0.8;
 /// Part of the latency that collections or waiting have, from which they are counted.
@@ -73,11 +74,7 @@ impl Bands {
         let mut things: Vec<(CauseKind, Vec<f64>)> = Vec::new();
         for (at, feature) in by_band.chosen(profile, features, name, over_ns) {
             let spot = spot(profile, sources, feature);
-            let kind = match (feature.what, at.limit) {
-                (What::Path(..), limit) => CauseKind::Path(spot, limit),
-                (What::Outcome(_), 0) => CauseKind::Outcome(spot),
-                (What::Outcome(_), limit) => CauseKind::Size(spot, limit),
-            };
+            let kind = kind(spot, feature.what, at.limit);
             things.push((kind, by_band.of(at)));
         }
         let mut of_samples = |kind: CauseKind, part: &dyn Fn(&trodden_profile::RequestSample) -> f64| {

@@ -22,6 +22,10 @@ const MIN_ATTRIBUTABLE: f64 = 0.5;
 const TOGETHER: f64 = 0.9;
 /// Part of the best one's correlation with slowness that a thing has which is named in its place.
 const AS_GOOD: f64 = 0.95;
+/// Part of the best one's correlation that a thing has at least which includes it, to be named in its place.
+const INCLUDES: f64 = 0.7;
+/// Part of the requests that do the best one which do a thing that includes it.
+const INCLUDED: f64 = 0.95;
 /// Part of its own correlation that an outcome has to exceed a path by, which is harder to read.
 const OF_PATH: f64 = 0.9;
 /// Part of the times that a number explains beyond an outcome, to be named in its place.
@@ -48,8 +52,6 @@ pub struct Found {
     pub predicate: Predicate,
     /// The one of the column's features that decides.
     pub feature: Feature,
-    /// Share of the slow, and of the other requests, that do it.
-    pub shares: [f64; 2],
     /// Share of the slow requests that are taken for explained by it, and not by one before it.
     pub explains: f64,
     /// The probability of such a difference by chance, times the number of things that were looked at.
@@ -155,34 +157,37 @@ impl<'a> Search<'a> {
                     .total_cmp(&score(a))
                     .then_with(|| place(a).cmp(&place(b)))
             });
-            let by_chance = |of: &Candidate| {
-                let [slow, other] = of.shares;
+            let by_chance = |shares: [f64; 2], of: [f64; 2]| {
+                let sizes = [0, 1].map(|which| (of[which] * round.sizes[which] as f64).round() as usize);
                 let hits = [
-                    (slow * round.sizes[0] as f64 + 1e-9).floor() as usize,
-                    ((other * round.sizes[1] as f64 - 1e-9).ceil() as usize).min(round.sizes[1]),
+                    (shares[0] * sizes[0] as f64 + 1e-9).floor() as usize,
+                    ((shares[1] * sizes[1] as f64 - 1e-9).ceil() as usize).min(sizes[1]),
                 ];
-                factorials.at_least(hits, round.sizes) * looked_at
+                factorials.at_least(hits, sizes) * looked_at
             };
-            let best = candidates.iter().find_map(|of| {
-                let p_value = by_chance(of);
-                (p_value <= ERROR).then_some((*of, p_value))
-            });
-            let Some((best, p_value)) = best else {
+            let best = candidates
+                .iter()
+                .find_map(|of| (by_chance(of.shares, [1.0; 2]) <= ERROR).then_some(*of));
+            let Some(best) = best else {
                 break;
             };
-            let group = self.group(&round, &candidates, best);
+            let group = self.group(&round, &candidates, best, |one| {
+                let both = round.both(self, one.predicate, best.predicate);
+                let included = [0, 1].map(|which| both[which] / one.shares[which].max(f64::MIN_POSITIVE));
+                both[0] >= INCLUDED * best.shares[0]
+                    && both[1] >= INCLUDED * best.shares[1]
+                    && by_chance(one.shares, [1.0; 2]) <= ERROR
+                    && by_chance(included.map(|share| share.min(1.0)), one.shares) > ERROR
+            });
             used.extend(group.iter().map(|(candidate, _)| candidate.predicate.column));
             let (chosen, feature) = group[0];
+            let p_value = by_chance(chosen.shares, [1.0; 2]);
             let with = group[1..]
                 .iter()
                 .map(|(of, feature)| (*feature, of.predicate.limit));
             answer.found.push(Found {
                 predicate: chosen.predicate,
                 feature,
-                shares: [
-                    self.share(chosen.predicate, slow),
-                    self.share(chosen.predicate, others),
-                ],
                 explains: 0.0,
                 p_value,
                 with: with.take(MAX_WITH).collect(),
@@ -288,34 +293,42 @@ impl<'a> Search<'a> {
             .all(|feature| matches!(feature.what, What::Path(..)))
     }
 
-    /// The candidates that come together with the best one, each with a feature: the one that decides first.
-    fn group(&self, round: &Round, candidates: &[Candidate], best: Candidate) -> Vec<(Candidate, Feature)> {
-        let has_best: Vec<bool> = self.not_in(best.predicate).iter().map(|not| !not).collect();
-        let mut of_column: FxHashMap<usize, Candidate> = FxHashMap::default();
+    /// The candidates that come together with the best one, or include it where it tells no more than they do, each with a
+    /// feature: the one that decides first.
+    fn group(
+        &self,
+        round: &Round,
+        candidates: &[Candidate],
+        best: Candidate,
+        includes: impl Fn(&Candidate) -> bool,
+    ) -> Vec<(Candidate, Feature)> {
+        let mut of_column: FxHashMap<usize, (Candidate, bool)> = FxHashMap::default();
         for &one in candidates {
-            if round.correlation(self, one.predicate, best.predicate, &has_best) >= TOGETHER {
+            let is_as_good = one.score >= AS_GOOD * best.score;
+            if round.correlation(self, one, best) >= TOGETHER {
                 // The best come first.
-                of_column.entry(one.predicate.column).or_insert(one);
+                of_column.entry(one.predicate.column).or_insert((one, is_as_good));
+            } else if one.score >= INCLUDES * best.score && includes(&one) {
+                of_column.entry(one.predicate.column).or_insert((one, true));
             }
         }
-        let named = of_column.values().flat_map(|&one| {
+        let named = of_column.values().flat_map(|&(one, is_as_good)| {
             let features = self.table.columns[one.predicate.column].features.iter();
-            features.map(move |&feature| (one, self.features.list[feature as usize]))
+            features.map(move |&feature| (one, self.features.list[feature as usize], is_as_good))
         });
-        let mut ranked: Vec<Ranked> = named
-            .map(|(one, feature)| self.ranked(round, one, feature))
+        let mut ranked: Vec<(Ranked, bool)> = named
+            .map(|(one, feature, is_as_good)| (self.ranked(round, one, feature), is_as_good))
             .collect();
         let outcomes = ranked
             .iter()
+            .map(|(one, _)| one)
             .filter(|one| one.decides && one.candidate.predicate.limit == 0);
         let explained = outcomes.map(|one| one.explained).fold(0.0, f64::max);
-        let best_score = best.score;
-        ranked.sort_by_cached_key(|one| {
+        ranked.sort_by_cached_key(|(one, is_as_good)| {
             let is_number = one.candidate.predicate.limit > 0 && one.explained < explained + MORE_EXPLAINED;
-            let is_worse = one.candidate.score < AS_GOOD * best_score;
             let is_path = matches!(one.feature.what, What::Path(..));
             (
-                is_worse,
+                !is_as_good,
                 is_path,
                 !one.decides,
                 is_number,
@@ -325,7 +338,7 @@ impl<'a> Search<'a> {
         });
         ranked
             .into_iter()
-            .map(|one| (one.candidate, one.feature))
+            .map(|(one, _)| (one.candidate, one.feature))
             .collect()
     }
 
@@ -396,7 +409,7 @@ impl<'a> Search<'a> {
     }
 
     /// The share of these samples that do it.
-    fn share(&self, predicate: Predicate, group: &[usize]) -> f64 {
+    pub fn share(&self, predicate: Predicate, group: &[usize]) -> f64 {
         let is_left = self.not_in(predicate);
         let (mut all, mut with) = (0.0, 0.0);
         for &at in group {
@@ -429,9 +442,11 @@ impl<'a> Search<'a> {
                     time: own_ns(sample) as f64,
                     weight: sample.weight,
                     counts: [0.0; MAX_TERMS],
+                    is_marked: false,
                 };
-                for (count, of) in point.counts.iter_mut().zip(&counts) {
+                for ((count, of), found) in point.counts.iter_mut().zip(&counts).zip(found) {
                     *count = of[row as usize] as f64;
+                    point.is_marked |= of[row as usize] > found.predicate.limit;
                 }
                 point
             });
@@ -505,21 +520,30 @@ impl Round {
         })
     }
 
-    /// Correlation of a predicate with another one.
-    fn correlation(&self, search: &Search, one: Predicate, other: Predicate, has_other: &[bool]) -> f64 {
-        let weight = |row: u32| self.slow[row as usize] + self.other[row as usize];
-        let sum = |predicate: Predicate| {
-            let rows = search.table.columns[predicate.column].above(predicate.limit);
-            rows.iter().map(|&(row, _)| weight(row)).sum::<f64>()
-        };
-        let (with_one, with_other) = (sum(one), sum(other));
+    /// Shares of the slow and of the others that do both.
+    fn both(&self, search: &Search, one: Predicate, other: Predicate) -> [f64; 2] {
+        let is_left = search.not_in(other);
         let rows = search.table.columns[one.column].above(one.limit).iter();
-        let both: f64 = rows
-            .filter(|(row, _)| has_other[*row as usize])
-            .map(|&(row, _)| weight(row))
-            .sum();
+        let mut both = [0.0; 2];
+        for row in rows.map(|(row, _)| *row as usize).filter(|&row| !is_left[row]) {
+            both[0] += self.slow[row];
+            both[1] += self.other[row];
+        }
+        [0, 1].map(|which| both[which] / self.weights[which].max(f64::MIN_POSITIVE))
+    }
+
+    /// Correlation of a candidate with another one.
+    fn correlation(&self, search: &Search, one: Candidate, other: Candidate) -> f64 {
+        let weight = |shares: [f64; 2]| shares[0] * self.weights[0] + shares[1] * self.weights[1];
+        let (with_one, with_other) = (weight(one.shares), weight(other.shares));
         let all = self.weights[0] + self.weights[1];
         let spread = (with_one * (all - with_one) * with_other * (all - with_other)).sqrt();
+        // It is at most that of two of which one includes the other.
+        let least = with_one.min(with_other);
+        if (least * all - with_one * with_other) < TOGETHER * spread {
+            return 0.0;
+        }
+        let both = weight(self.both(search, one.predicate, other.predicate));
         if spread > 0.0 {
             (both * all - with_one * with_other) / spread
         } else {

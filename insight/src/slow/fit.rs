@@ -15,7 +15,7 @@ const ROUNDS: usize = 8;
 const HUBER: f64 = 1.345;
 /// Median absolute deviation of a normal distribution, times this, is its standard deviation.
 const OF_MEDIAN: f64 = 1.4826;
-/// Requests of each kind, those that do any of the things and those that do none, that the fit uses.
+/// Requests of each kind, marked ones and others, that the fit uses.
 const MAX_POINTS: usize = 2_000;
 
 /// A request.
@@ -27,6 +27,8 @@ pub struct Point {
     pub weight: f64,
     /// Number of times that it did each thing.
     pub counts: [f64; MAX_TERMS],
+    /// True if it does one of them more often than most: these are few, and say what the things cost.
+    pub is_marked: bool,
 }
 
 /// Cost of one more of each thing, in the unit of the times.
@@ -40,7 +42,7 @@ pub struct Fit {
 
 /// The costs of the first `terms` counts.
 pub fn costs(points: &[Point], terms: usize) -> Vec<f64> {
-    let points = thinned(points, terms, &mut Rng::with_seed(SEED));
+    let points = thinned(points, &mut Rng::with_seed(SEED));
     let once = vec![1.0; points.len()];
     robust(&points, &once, terms, None).beta[1..=terms].to_vec()
 }
@@ -51,7 +53,7 @@ pub fn fit(points: &[Point], terms: usize) -> Fit {
         return Fit::default();
     }
     let mut random = Rng::with_seed(SEED);
-    let points = thinned(points, terms, &mut random);
+    let points = thinned(points, &mut random);
     let once = vec![1.0; points.len()];
     let whole = robust(&points, &once, terms, None);
     let mut draws: Vec<Vec<f64>> = vec![Vec::with_capacity(RESAMPLES); terms];
@@ -83,9 +85,8 @@ pub fn fit(points: &[Point], terms: usize) -> Fit {
 }
 
 /// Fewer points that represent all.
-fn thinned(points: &[Point], terms: usize, random: &mut Rng) -> Vec<Point> {
-    let does_any = |point: &&Point| point.counts[..terms].iter().any(|count| *count > 0.0);
-    let (with, without): (Vec<&Point>, Vec<&Point>) = points.iter().partition(does_any);
+fn thinned(points: &[Point], random: &mut Rng) -> Vec<Point> {
+    let (with, without): (Vec<&Point>, Vec<&Point>) = points.iter().partition(|point| point.is_marked);
     let mut kept = Vec::new();
     for mut all in [with, without] {
         if all.len() > MAX_POINTS {
@@ -139,12 +140,11 @@ fn residual(point: &Point, beta: &[f64; MAX_TERMS + 1], terms: usize) -> f64 {
     point.time - beta[0] - parts.map(|(count, cost)| count * cost).sum::<f64>()
 }
 
-/// The spread of residuals among requests that do any of the things: these say what the things cost.
+/// The spread of residuals among marked requests.
 fn scale_of(points: &[Point], beta: &[f64; MAX_TERMS + 1], terms: usize) -> f64 {
-    let does_any = |point: &&Point| point.counts[..terms].iter().any(|count| *count > 0.0);
     let mut far: Vec<(f64, f64)> = points
         .iter()
-        .filter(does_any)
+        .filter(|point| point.is_marked)
         .map(|point| (residual(point, beta, terms).abs(), point.weight))
         .collect();
     far.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -273,6 +273,7 @@ mod tests {
                 time,
                 weight: 1.0 + random.f64(),
                 counts,
+                is_marked: counts.iter().any(|count| *count > 0.0),
             }
         };
         (0..size).map(|_| point()).collect()
@@ -304,6 +305,29 @@ mod tests {
         }
     }
 
+    /// A thing that everyone does hides none that few do.
+    #[test]
+    fn few_requests_are_not_lost_among_many() {
+        let mut random = Rng::with_seed(9);
+        let point = |at: usize| {
+            let is_marked = at % 1_000 == 0;
+            let rounds = 10.0 + random.f64() * 50.0;
+            Point {
+                time: 2e6 + rounds * 2e4 + if is_marked { 25e6 } else { 0.0 },
+                weight: 1.0,
+                counts: [rounds, f64::from(u8::from(is_marked)), 0.0, 0.0, 0.0],
+                is_marked,
+            }
+        };
+        let points: Vec<Point> = (0..60_000).map(point).collect();
+        let fit = fit(&points, 2);
+        assert!(
+            (fit.costs[0] - 2e4).abs() < 10.0 && (fit.costs[1] - 25e6).abs() < 1e4,
+            "{fit:?}"
+        );
+        assert!(fit.intervals[1][0] > 24.9e6, "{fit:?}");
+    }
+
     #[test]
     fn nothing_costs_less_than_nothing() {
         let mut random = Rng::with_seed(3);
@@ -318,6 +342,7 @@ mod tests {
             time,
             weight: 1.0,
             counts: [7.0, 7.0, 0.0, 0.0, 0.0],
+            is_marked: true,
         };
         let points: Vec<Point> = (0..100).map(|at| point(f64::from(at) * 1e6)).collect();
         assert_eq!(fit(&points, 2).costs, [0.0, 0.0]);

@@ -275,10 +275,27 @@ fn of_name(
     let answer = search.answer(over_ns, &rest, &others);
     let fit = search.fit(&answer.found);
     let costs = fit.costs.iter().copied().zip(fit.intervals.iter().copied());
-    let found = answer.found.iter().zip(costs);
-    let mut causes: Vec<Cause> = found
-        .map(|(found, cost)| groups.code(profile, sources, found, cost, &rest))
-        .collect();
+    // The search left out those that collections explain.
+    let part = groups.of_slow(&rest);
+    let cause = |(found, (cost_ns, interval_ns)): (&Found, (f64, [f64; 2]))| Cause {
+        kind: kind(
+            spot(profile, sources, found.feature),
+            found.feature.what,
+            found.predicate.limit,
+        ),
+        slow_share: search.share(found.predicate, &slow_samples),
+        other_share: search.share(found.predicate, &others),
+        cost_ns,
+        interval_ns,
+        explains: found.explains * part,
+        p_value: Some(found.p_value.min(1.0)),
+        with: found
+            .with
+            .iter()
+            .map(|&(feature, limit)| (spot(profile, sources, feature), limit))
+            .collect(),
+    };
+    let mut causes: Vec<Cause> = answer.found.iter().zip(costs).map(cause).collect();
     causes.sort_by(|a, b| b.explains.total_cmp(&a.explains));
     causes.extend(groups.collections(&collected));
     let waiting = groups.waiting(&answer.rest);
@@ -347,38 +364,6 @@ impl Groups<'_> {
         reached.or(all.last()).map_or(0.0, |(value, _)| *value)
     }
 
-    fn code(
-        &self,
-        profile: &Profile,
-        sources: &Sources,
-        found: &Found,
-        (cost_ns, interval_ns): (f64, [f64; 2]),
-        compared: &[usize],
-    ) -> Cause {
-        let spot = spot(profile, sources, found.feature);
-        // The search left out those that collections explain.
-        let part = self.of_slow(compared);
-        let limit = found.predicate.limit;
-        Cause {
-            kind: match (found.feature.what, limit) {
-                (What::Path(..), _) => CauseKind::Path(spot, limit),
-                (What::Outcome(_), 0) => CauseKind::Outcome(spot),
-                (What::Outcome(_), _) => CauseKind::Size(spot, limit),
-            },
-            slow_share: found.shares[0],
-            other_share: found.shares[1],
-            cost_ns,
-            interval_ns,
-            explains: found.explains * part,
-            p_value: Some(found.p_value.min(1.0)),
-            with: found
-                .with
-                .iter()
-                .map(|&(feature, limit)| (self::spot(profile, sources, feature), limit))
-                .collect(),
-        }
-    }
-
     /// Collections, without which these would not be slow.
     fn collections(&self, explained: &[usize]) -> Option<Cause> {
         let value = |sample: &RequestSample| sample.collections_ns as f64;
@@ -431,6 +416,14 @@ impl Groups<'_> {
             p_value: None,
             with: Vec::new(),
         })
+    }
+}
+
+fn kind(spot: Spot, what: What, limit: u64) -> CauseKind {
+    match (what, limit) {
+        (What::Path(..), _) => CauseKind::Path(spot, limit),
+        (What::Outcome(_), 0) => CauseKind::Outcome(spot),
+        (What::Outcome(_), _) => CauseKind::Size(spot, limit),
     }
 }
 

@@ -29,8 +29,6 @@ const AROUND: u32 = 3;
 /// Size of the histogram, in its own units.
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 150.0;
-/// Room below it for latencies.
-const FOOT: f64 = 22.0;
 
 /// One page that needs no other file; `bands` are those of the requests.
 pub fn html(slow: &Slow, bands: &[Bands], sources: &Sources) -> String {
@@ -91,7 +89,8 @@ fn requests(at: usize, of: &SlowRequests, bands: &Bands, sources: &Sources) -> M
                         ol.findings {
                             @for (at, answer) in answers.iter().enumerate() {
                                 li {
-                                    p { (breakable(answer)) }
+                                    // No break in front of `%`.
+                                    p { (breakable(&answer.replace(" %", "\u{a0}%"))) }
                                     @if let Some(cause) = of.causes.get(at) { (details(cause, sources)) }
                                 }
                             }
@@ -138,7 +137,7 @@ fn histogram(of: &SlowRequests, bands: &Bands) -> Markup {
     let marks = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| (share * count).round() as usize);
     let title = format!("Requests by latency: {}", sentences::headline(of));
     html! {
-        svg.latencies role="img" aria-label=(title) viewBox=(format!("0 0 {WIDTH} {}", HEIGHT + FOOT)) preserveAspectRatio="none" {
+        svg.latencies role="img" aria-label=(title) viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) preserveAspectRatio="none" {
             @for (at, &requests) in bands.counts.iter().enumerate() {
                 @let (from, to) = (bands.bounds_ns[at], bands.bounds_ns[at + 1]);
                 rect.band.slow[from >= of.over_ns] x=(format!("{:.2}", left(at))) y=(format!("{:.2}", HEIGHT - height(requests)))
