@@ -49,7 +49,7 @@ pub fn change(places: &[PathBuf], base: Option<&str>) -> Result<Result<String, S
             ));
         }
     };
-    let mut diff = diff_since(base)?;
+    let mut diff = diff_since(base, Path::new("."))?;
     if let Some(kept) = kept.as_ref().filter(|kept| kept.as_str() != base)
         && git(&["diff", "--quiet", "--end-of-options", kept, base, "--"]).is_none()
     {
