@@ -12,7 +12,7 @@ use crate::source::Sources;
 /// Bands at most, but for one on either side of the limit of slow requests.
 const BANDS: usize = 48;
 /// Limits whose answers are among the things, as shares of the requests.
-const CUTS: [f64; 7] = [0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.999];
+const CUTS: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 /// Things that are added because their shares differ most from band to band.
 const MAX_MORE: usize = 24;
 /// Correlation from which a thing is as good as named by another one.
