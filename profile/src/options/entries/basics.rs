@@ -99,7 +99,6 @@ pub const ENTRIES: &[OptionEntry] = &[
         example: "http",
         help: "Methods that handle requests (Class#method, or those of a framework; spans: only spans), for 'trodden slow'",
         list: true,
-        level: Level::Basic,
         uses: &[Use::COUNTED],
         code: true,
         effect: Effect::Classes,
