@@ -48,7 +48,7 @@ public class Served {
 
     static void say(String name, int n, long nanos) {
         int even = (n + 1) / 2, odd = n / 2;
-        if (n % 3 == 0 && !name.equals("span")) {
+        if (n % 3 == 0 && n < 1000 && !name.equals("span")) {
             even += (n + 2) / 2;
             odd += (n + 1) / 2;
         }

@@ -310,7 +310,7 @@ mod tests {
     fn few_requests_are_not_lost_among_many() {
         let mut random = Rng::with_seed(9);
         let point = |at: usize| {
-            let is_marked = at % 1_000 == 0;
+            let is_marked = at.is_multiple_of(1_000);
             let rounds = 10.0 + random.f64() * 50.0;
             Point {
                 time: 2e6 + rounds * 2e4 + if is_marked { 25e6 } else { 0.0 },

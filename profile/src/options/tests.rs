@@ -673,14 +673,17 @@ fn every_option_reads_prints_and_belongs_where_it_says() {
         }
         if !option.uses.is_empty() {
             // No option belongs to everything that is there: some use of another one is none of its own.
-            let both = |one: &Use| pairs_of(&format!("{},{}={}", one.with, option.name, option.example));
+            let replayed = |one: &Use| {
+                let text = format!("{},{}={}", one.with, option.name, option.example);
+                ProfileOptions::for_replay(&pairs_of(&text))
+            };
             let other = options().flat_map(|other| other.uses).find(|one| {
                 let options = parse(one.with).options;
                 // `coverage=paths` makes counted paths of them.
-                !option.applies(&options) && ProfileOptions::for_replay(&both(one)).is_err()
+                !option.applies(&options) && replayed(one).is_err()
             });
             let other = other.unwrap_or_else(|| panic!("{} belongs everywhere", option.name));
-            let error = ProfileOptions::for_replay(&both(other)).unwrap_err().to_string();
+            let error = replayed(other).unwrap_err().to_string();
             assert!(error.contains("or leave it out"), "{}: {error}", option.name);
         }
     }
