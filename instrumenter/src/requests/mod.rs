@@ -24,8 +24,8 @@ use crate::rewrite::{MethodInput, ProbeInput, RewriteError, rewrite};
 use crate::scratch::Scratch;
 use select::Role;
 
-/// Bits of a request's number from here on say how far outside of the handler it is: what is further inside gives
-/// the request its name.
+/// Bits of a request's number from here on say how far outside of the handler it is: what is further inside
+/// gives the request its name.
 pub const ROLE_SHIFT: u32 = 29;
 
 /// A class with probes around its methods that handle requests.
@@ -42,8 +42,8 @@ pub struct WithRequests {
 }
 
 impl RequestMethods {
-    /// Puts probes around the methods of a class that handle requests. `number`: of a method's requests, by its class
-    /// and name. `None` if the class has no such method.
+    /// Puts probes around the methods of a class that handle requests. `number`: of a method's requests, by
+    /// its class and name. `None` if the class has no such method.
     ///
     /// # Errors
     /// If the bytes are not a well-formed class file.

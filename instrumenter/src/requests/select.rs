@@ -141,9 +141,9 @@ const JAVA_EE: &str = "javax/servlet/";
 const HTTP: &str = "http";
 
 impl RequestMethods {
-    /// Methods by their names (`shop.Server#handle`, with `*` and `?`; without `#` any method of the class),
-    /// or those of a framework: `servlet`, `spring`, `jaxrs`, `httpserver`, `grpc`, `kafka`; `http` for the first
-    /// four; `spans` for none.
+    /// Methods by their names (`shop.Server#handle`, with `*` and `?`; without `#` any method of the
+    /// class), or those of a framework: `servlet`, `spring`, `jaxrs`, `httpserver`, `grpc`, `kafka`; `http`
+    /// for the first four; `spans` for none.
     ///
     /// # Errors
     /// If a pattern is none.

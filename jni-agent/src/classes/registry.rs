@@ -240,8 +240,8 @@ impl Inner {
     }
 }
 
-/// Where instructions went that were moved twice. What the second move found in a probe of the first belongs to the
-/// instruction behind that, as there.
+/// Where instructions went that were moved twice. What the second move found in a probe of the first
+/// belongs to the instruction behind that, as there.
 fn moved_again(first: &[(u32, u32)], second: &[(u32, u32)]) -> Vec<(u32, u32)> {
     if first.is_empty() {
         return second.to_vec();
@@ -410,8 +410,8 @@ impl Registry {
         self.moves.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Methods of a class have been moved once more, by probes around them: name and descriptor, and (new, old)
-    /// bytecode index of each instruction.
+    /// Methods of a class have been moved once more, by probes around them: name and descriptor, and (new,
+    /// old) bytecode index of each instruction.
     pub fn move_code(&self, map: &ClassMap, moved: &[(String, Vec<(u32, u32)>)]) {
         let mut inner = write(&self.inner);
         let key = (inner.current, map.sha256, map.name.clone(), 0);

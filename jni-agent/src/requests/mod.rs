@@ -1,8 +1,8 @@
 //! Requests: latencies of all, and the paths of a random part.
 //!
-//! The shim calls when a request has ended (`TroddenRequests.record`). Its latency goes into a histogram. If
-//! it was chosen at its beginning, its paths go into a [reservoir](reservoir): the chance to be chosen is what
-//! the [budget](budget) allows, and the reservoir keeps as many of slow requests as of fast ones.
+//! The shim calls when a request has ended (`TroddenRequests.record`). Its latency goes into a histogram.
+//! If it was chosen at its beginning, its paths go into a [reservoir](reservoir): the chance to be chosen
+//! is what the [budget](budget) allows, and the reservoir keeps as many of slow requests as of fast ones.
 
 mod budget;
 mod collections;
@@ -94,8 +94,8 @@ impl Requests {
         self.budget.reset();
     }
 
-    /// Takes a request in. Returns the chance of the next ones to be chosen, from 0 to 1. `thread`: any number
-    /// that threads differ in.
+    /// Takes a request in. Returns the chance of the next ones to be chosen, from 0 to 1. `thread`: any
+    /// number that threads differ in.
     pub fn record(&self, thread: usize, ended: Ended) -> f64 {
         if !self.on.load(Ordering::Acquire) {
             return 0.0;

@@ -1,8 +1,9 @@
 //! Samples of requests in bounded memory, as many of each band of latency.
 //!
-//! A band is half of an octave. A full band drops the sample of the least priority, which is its weight over a
-//! uniform random number; a sample that is kept then represents at least the threshold below which samples
-//! were dropped. Sums of weights stay unbiased for any part of the requests (Duffield, Lund, Thorup:
+//! A band is half of an octave. A full band drops the sample of the least priority, which is its weight
+//! over a uniform random number; a sample that is kept then represents at least the threshold below which
+//! samples were dropped. Sums of weights stay unbiased for any part of the requests (Duffield, Lund,
+//! Thorup:
 //! *Priority sampling for estimation of arbitrary subset sums*, J. ACM 54(6), 2007).
 
 use std::collections::BTreeMap;

@@ -136,8 +136,8 @@ impl Collector {
 pub struct Placement(BTreeMap<MethodId, (u32, u32)>);
 
 impl Placement {
-    /// From the classes of a profile and the number of each one's first method. Of a class that came twice only
-    /// the first is there.
+    /// From the classes of a profile and the number of each one's first method. Of a class that came twice
+    /// only the first is there.
     pub fn new(classes: &[ClassProfile], first_methods: &[MethodId]) -> Self {
         let mut places = BTreeMap::new();
         for (class, (profile, first)) in classes.iter().zip(first_methods).enumerate() {

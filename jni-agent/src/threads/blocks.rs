@@ -140,8 +140,8 @@ impl ThreadBlock {
     /// Its counters, of which there are that many.
     ///
     /// # Safety
-    /// The block has as many. Called by the only thread that counts in it, which counts nothing as long as they
-    /// are looked at.
+    /// The block has as many. Called by the only thread that counts in it, which counts nothing as long as
+    /// they are looked at.
     pub unsafe fn counters(self, number: usize) -> &'static [u64] {
         let first = std::ptr::from_ref(self.slot(Self::HEADER)).cast::<u64>();
         // SAFETY: blocks are never given back; the caller's promise.

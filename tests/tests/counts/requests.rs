@@ -165,7 +165,8 @@ fn requests_of_virtual_threads_have_their_paths() -> Result<()> {
     Ok(())
 }
 
-/// Many more requests than are read: the latencies are of all, the samples represent them, and no count is lost.
+/// Many more requests than are read: the latencies are of all, the samples represent them, and no count is
+/// lost.
 #[test]
 fn samples_represent_all_requests() -> Result<()> {
     for jdk in Jdk::ends()? {
