@@ -1,5 +1,5 @@
-//! `trodden slow` on a server whose slow requests have causes that are known (`tests/requests/Causes.java`), and on
-//! one whose have none.
+//! `trodden slow` on a server whose slow requests have causes that are known (`tests/requests/Causes.java`),
+//! and on one whose have none.
 
 use std::collections::BTreeMap;
 use std::fs;
