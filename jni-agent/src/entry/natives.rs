@@ -152,7 +152,7 @@ pub extern "system" fn Java_java_lang_TroddenRequests_name(
     unsafe { Agent::on_thread("naming a request", 0, jni, number) }
 }
 
-/// `TroddenRequests.record`: a request has ended. The chance of the next ones to be chosen, in units of 2^-32.
+/// `TroddenRequests.record`: a request has ended. Returns the chance of the next ones, in units of 2^-32.
 ///
 /// # Safety
 /// Called by the shim, with the block in which the calling thread alone counts, if there is a reading.
