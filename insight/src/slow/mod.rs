@@ -1,9 +1,11 @@
-//! Differences between slow requests and the others: outcomes of branches, numbers of rounds, paths; collections and waiting.
+//! Differences between slow requests and the others: outcomes of branches, numbers of rounds, paths;
+//! collections and waiting.
 //!
 //! *Slow* are the requests over a latency. Their samples are compared with those of the others, weighted by the number of
-//! requests that each represents. In this order: a slow request that would not be one without the collections in it
-//! is explained by these, and no code is. Of the rest, the [search](choose) finds what they do significantly
-//! more often and what costs enough to matter. Those that nothing in the code explains may have waited.
+//! requests that each represents. In this order: a slow request that would not be one without the
+//! collections in it is explained by these, and no code is. Of the rest, the search finds what they do
+//! significantly more often and what costs enough to matter. Those that nothing in the code explains may
+//! have waited.
 
 mod bands;
 mod choose;
@@ -25,7 +27,8 @@ use features::{Feature, Features, What};
 use order::CallOrder;
 use table::{Table, own_ns};
 
-/// Part of what a slow request takes longer than the others that is waiting, from which it is said to have waited.
+/// Part of what a slow request takes longer than the others that is waiting, from which it is said to have
+/// waited.
 const MIN_WAITING: f64 = 0.5;
 /// Least share of the slow requests that collections or waiting explain, to be named.
 const MIN_SHARE: f64 = 0.005;
@@ -103,14 +106,16 @@ pub struct Cause {
     pub slow_share: f64,
     /// Share of the others that have it.
     pub other_share: f64,
-    /// Time of one more; of collections and waiting the median of the slow requests that have it. Nanoseconds.
+    /// Time of one more; of collections and waiting the median of the slow requests that have it.
+    /// Nanoseconds.
     pub cost_ns: f64,
-    /// Bounds of the cost in 95 of 100 draws; of collections and waiting from the 5th to the 95th of 100 requests.
+    /// Bounds of the cost in 95 of 100 draws; of collections and waiting from the 5th to the 95th of 100
+    /// requests.
     pub interval_ns: [f64; 2],
     /// Share of the slow requests that are taken for explained by this and by none before.
     pub explains: f64,
-    /// The probability of such a difference by chance, corrected for the number of things that were looked at; none of collections
-    /// and waiting.
+    /// The probability of such a difference by chance, corrected for the number of things that were looked
+    /// at; none of collections and waiting.
     pub p_value: Option<f64>,
     /// Things that come together with it; each with the number of times that is not enough.
     pub with: Vec<(Spot, u64)>,
