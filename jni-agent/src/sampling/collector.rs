@@ -132,7 +132,6 @@ impl Collector {
 }
 
 /// Where the methods of a profile are.
-#[derive(Default)]
 pub struct Placement(BTreeMap<MethodId, (u32, u32)>);
 
 impl Placement {
