@@ -19,6 +19,7 @@ mod documents;
 mod error;
 mod folders;
 mod gate;
+mod git;
 mod instrument;
 mod interrupt;
 mod lsp;

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::coverage::diff_since;
 use crate::error::CliError;
@@ -103,7 +102,5 @@ fn commit_of(places: &[PathBuf]) -> Option<String> {
 
 /// The output of git in the current folder, if it has succeeded.
 fn git(arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git").args(arguments).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    output.status.success().then_some(text)
+    crate::git::output(Path::new("."), arguments).ok()
 }

@@ -2,13 +2,13 @@
 
 use std::io::{self, Read};
 use std::path::Path;
-use std::process::Command;
 
 use trodden_insight::coverage::{ChangeCoverage, ChangedLines, Coverage};
 use trodden_report::coverage::change as formats;
 
 use super::CoverageFormat;
 use crate::error::CliError;
+use crate::git;
 use crate::output;
 
 /// The text of a diff; `-` is standard input. Lines of sources in other encodings are no reason to fail.
@@ -47,24 +47,12 @@ pub fn since(base: &str, folder: &Path) -> Result<String, CliError> {
     )
 }
 
-/// The output of git.
+/// The output of git; its failure speaks of the option.
 fn git(base: &str, folder: &Path, arguments: &[&str]) -> Result<String, CliError> {
-    let failed = |why: &str| {
+    git::output(folder, arguments).map_err(|why| {
         let what = format!("--base {base}: {why} (--changed DIFF takes a diff that is made elsewhere)");
         CliError::Failed(what)
-    };
-    let output = Command::new("git").args(arguments).current_dir(folder).output();
-    let output = output.map_err(|e| failed(&format!("cannot run git: {e}")))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said = said.lines().next().unwrap_or("it says no reason");
-    Err(failed(&format!(
-        "git {} failed in {}: {said}",
-        arguments[0],
-        folder.display()
-    )))
+    })
 }
 
 /// A format that shows a change.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::rc::Rc;
 
 use trodden_insight::coverage::{ChangeCoverage, ChangedLines, Coverage};
@@ -13,6 +12,7 @@ use super::recorded::{Recorded, read};
 use super::{Analysis, Change};
 use crate::coverage::{diff_since, read_diff};
 use crate::error::CliError;
+use crate::git;
 
 /// Something to show at a line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -225,12 +225,6 @@ fn before(recorded: &Recorded, back: &MovedLines, lines: &BTreeSet<u32>) -> BTre
 
 /// The root of the working tree that a folder is in; the folder itself, if it is in none.
 fn root(folder: &Path) -> PathBuf {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(folder)
-        .args(["rev-parse", "--show-toplevel"])
-        .output();
-    let said = output.ok().filter(|output| output.status.success());
-    let root = said.map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim_end()));
-    root.unwrap_or_else(|| folder.to_owned())
+    let root = git::output(folder, &["rev-parse", "--show-toplevel"]);
+    root.map_or_else(|_| folder.to_owned(), |root| PathBuf::from(root.trim_end()))
 }

@@ -156,16 +156,12 @@ impl<'p> Analysis<'p> {
             What::Idle => editor::idle_title(&self.view).to_owned(),
             What::LeftOut(left) => editor::left_out_title(left),
             What::Branches(method, branches) => {
-                let titles = branches.iter().map(|branch| editor::branch_title(method, branch));
-                titles.collect::<Vec<_>>().join(" | ")
+                joined(branches, " | ", |branch| editor::branch_title(method, branch))
             }
             What::Covered(method) => editor::covered_title(method),
-            What::CoveredBranches(method, branches) => {
-                let titles = branches
-                    .iter()
-                    .map(|branch| editor::covered_branch_title(method, branch));
-                titles.collect::<Vec<_>>().join(" | ")
-            }
+            What::CoveredBranches(method, branches) => joined(branches, " | ", |branch| {
+                editor::covered_branch_title(method, branch)
+            }),
             What::HotSpot(asked, branch) => editor::hotspot_branch_title(asked.as_deref(), branch),
         };
         if placed.edited {
@@ -181,15 +177,11 @@ impl<'p> Analysis<'p> {
             What::Idle => format!("**{}**: {}.\n", placed.title, editor::idle_title(&self.view)),
             What::LeftOut(left) => editor::left_out(left),
             What::Branches(method, branches) => {
-                let all = branches.iter().map(|branch| editor::branch(method, branch));
-                all.collect::<Vec<_>>().join("\n")
+                joined(branches, "\n", |branch| editor::branch(method, branch))
             }
             What::Covered(method) => editor::covered(method),
             What::CoveredBranches(method, branches) => {
-                let all = branches
-                    .iter()
-                    .map(|branch| editor::covered_branch(method, branch));
-                all.collect::<Vec<_>>().join("\n")
+                joined(branches, "\n", |branch| editor::covered_branch(method, branch))
             }
             What::HotSpot(asked, branch) => editor::hotspot_branch(asked.as_deref(), branch),
         }
@@ -252,6 +244,11 @@ impl<'p> Analysis<'p> {
         }
         (!parts.is_empty()).then(|| parts.join("; "))
     }
+}
+
+/// The texts of all branches at a line.
+fn joined<B>(branches: &[B], between: &str, text: impl Fn(&B) -> String) -> String {
+    branches.iter().map(text).collect::<Vec<_>>().join(between)
 }
 
 /// When the run began; of a profile that does not know it, by when the file was written.

@@ -8,7 +8,6 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,7 +17,7 @@ use trodden_source::text::SourceFile;
 
 use super::Settings;
 use crate::coverage::read_classes;
-use crate::instrument;
+use crate::{git, instrument};
 
 /// Where build tools put classes, below a project's folder.
 const OUTPUTS: [&str; 8] = [
@@ -57,7 +56,13 @@ struct Built {
     class: String,
     path: PathBuf,
     written: SystemTime,
-    sha256: [u8; 32],
+}
+
+impl Built {
+    /// True if it has these very bytes. The file is read for that.
+    fn is(&self, class: &ClassMap) -> bool {
+        std::fs::read(&self.path).is_ok_and(|bytes| instrument::sha256(&bytes) == class.sha256)
+    }
 }
 
 /// Looks for recorded texts, and remembers them.
@@ -90,9 +95,10 @@ impl<'s> Texts<'s> {
         let built = self.built(file, classes);
         let ran = |built: &Built| {
             let mut named = classes.iter().filter(|class| class.name == built.class);
-            named.any(|class| class.sha256 == built.sha256)
+            named.any(|class| built.is(class))
         };
-        let edited_before_the_run = built.iter().any(|built| ran(built) && built.written < saved);
+        // Most classes are younger than their source, and are not read.
+        let edited_before_the_run = built.iter().any(|built| built.written < saved && ran(built));
         if saved < self.started && !edited_before_the_run {
             return self.unwritten(file, classes);
         }
@@ -151,7 +157,7 @@ impl<'s> Texts<'s> {
         for class in classes {
             let found = match built.iter().find(|built| built.class == class.name) {
                 Some(now) if now.written < saved => return None,
-                Some(now) if now.sha256 == class.sha256 => Rebuilt::new(class, class),
+                Some(now) if now.is(class) => Rebuilt::new(class, class),
                 Some(now) => {
                     let now = read_classes(std::slice::from_ref(&now.path)).ok()?;
                     Rebuilt::new(class, &now.first()?.map)
@@ -185,7 +191,6 @@ impl<'s> Texts<'s> {
             Some(Built {
                 class: class.name.clone(),
                 written: path.metadata().ok()?.modified().ok()?,
-                sha256: instrument::sha256(&std::fs::read(&path).ok()?),
                 path,
             })
         };
@@ -200,7 +205,9 @@ impl<'s> Texts<'s> {
             Some(commit) => commit.to_owned(),
             None => self.commit_before_the_run(folder)?,
         };
-        let text: Rc<str> = git(folder, &["show", &format!("{commit}:./{name}")])?.into();
+        let text: Rc<str> = git::output(folder, &["show", &format!("{commit}:./{name}")])
+            .ok()?
+            .into();
         fits(&text, classes).then(|| Recorded {
             basis: Basis::Commit {
                 id: commit.chars().take(12).collect(),
@@ -217,22 +224,11 @@ impl<'s> Texts<'s> {
         }
         let seconds = self.started.duration_since(UNIX_EPOCH).ok()?.as_secs();
         let before = format!("--before={seconds}");
-        let found = git(folder, &["rev-list", "-1", &before, "HEAD"]);
+        let found = git::output(folder, &["rev-list", "-1", &before, "HEAD"]).ok();
         let found = found.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
         self.commits.borrow_mut().insert(folder.to_owned(), found.clone());
         found
     }
-}
-
-fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(folder)
-        .args(arguments)
-        .output()
-        .ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    output.status.success().then_some(text)
 }
 
 /// The text of a file on the disk.
