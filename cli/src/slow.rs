@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use trodden_insight::slow::{Limit, Slow, Vectors, bands};
+use trodden_insight::slow::{Decoded, Limit};
 use trodden_insight::source::Sources;
 use trodden_profile::Profile;
 use trodden_profile::options::parse_duration;
@@ -70,17 +70,14 @@ pub fn slow(args: &SlowArgs) -> Result<(), CliError> {
         profile = profile.into_printable();
     }
     let path = args.output.as_deref();
+    let decoded = Decoded::new(&profile, &sources).map_err(|e| CliError::file(&args.file, e))?;
     if format == SlowFormat::Csv {
-        let vectors = Vectors::new(&profile, &sources).map_err(|e| CliError::file(&args.file, e))?;
-        return output::write_with(path, |out| formats::csv(&vectors, out));
+        return output::write_with(path, |out| formats::csv(&decoded.vectors(), out));
     }
-    let slow = Slow::new(&profile, &sources, args.slow).map_err(|e| CliError::file(&args.file, e))?;
+    let slow = decoded.slow(args.slow);
     let bytes = match format {
         SlowFormat::Json => formats::json(&slow).map_err(CliError::failed)?,
-        SlowFormat::Html => {
-            let bands = bands(&profile, &sources, &slow);
-            formats::html(&slow, &bands, &sources).into_bytes()
-        }
+        SlowFormat::Html => formats::html(&slow, &decoded.bands(&slow), &sources).into_bytes(),
         SlowFormat::Text | SlowFormat::Csv => {
             let colour = path.is_none() && output::colour(&io::stdout());
             formats::text(&slow, &sources, output::width(), colour).into_bytes()

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use scraper::{Html, Selector};
-use trodden_insight::slow::{Cause, CauseKind, Limit, Slow, SlowError, SlowRequests, Spot, Vectors, bands};
+use trodden_insight::slow::{Cause, CauseKind, Decoded, Limit, Slow, SlowError, SlowRequests, Spot};
 use trodden_insight::source::Sources;
 use trodden_profile::{Profile, RequestName, Requests, is_control};
 use trodden_report::slow as formats;
@@ -15,7 +15,7 @@ use crate::common::sources;
 
 fn answered(profile: &Profile, limit: Limit) -> SlowRequests {
     let sources = Rc::new(Sources::new(&[]));
-    let mut slow = Slow::new(profile, &sources, limit).unwrap();
+    let mut slow = Decoded::new(profile, &sources).unwrap().slow(limit);
     slow.requests.remove(0)
 }
 
@@ -239,7 +239,7 @@ fn too_few_samples_are_no_answer() {
 
 fn text_of(profile: &Profile, width: usize) -> String {
     let sources = Sources::new(&[]);
-    let slow = Slow::new(profile, &sources, Limit::default()).unwrap();
+    let slow = Decoded::new(profile, &sources).unwrap().slow(Limit::default());
     formats::text(&slow, &sources, width, false)
 }
 
@@ -303,7 +303,7 @@ fn limits_are_those_of_the_histogram() {
 #[test]
 fn profiles_without_requests_and_empty_ones() {
     let sources = Sources::new(&[]);
-    let error = Slow::new(&Profile::default(), &sources, Limit::default()).unwrap_err();
+    let error = Decoded::new(&Profile::default(), &sources).err().unwrap();
     assert!(matches!(error, SlowError::NoRequests) && error.to_string().contains("--requests"));
     let (mut profile, _) = server(&Plan {
         requests: 10,
@@ -314,12 +314,16 @@ fn profiles_without_requests_and_empty_ones() {
             names,
             ..Requests::default()
         });
-        let slow = Slow::new(&profile, &sources, Limit::default()).unwrap();
+        let slow = Decoded::new(&profile, &sources).unwrap().slow(Limit::default());
         formats::text(&slow, &sources, 100, true);
         formats::json(&slow).unwrap();
-        formats::html(&slow, &bands(&profile, &sources, &slow), &sources);
+        formats::html(
+            &slow,
+            &Decoded::new(&profile, &sources).unwrap().bands(&slow),
+            &sources,
+        );
         let mut out = Vec::new();
-        formats::csv(&Vectors::new(&profile, &sources).unwrap(), &mut out).unwrap();
+        formats::csv(&Decoded::new(&profile, &sources).unwrap().vectors(), &mut out).unwrap();
         let report = Report::new(&profile, &ReportOptions::default()).unwrap();
         report.text(false);
         report.html().unwrap();
@@ -335,15 +339,19 @@ fn hostile_names_steer_nothing() {
     profile.requests.as_mut().unwrap().names[0].name = "x\u{1b}[31m\"</script>\r\n,=1+1\u{202e}".to_owned();
     let profile = profile.into_printable();
     let sources = Sources::new(&[]);
-    let slow = Slow::new(&profile, &sources, Limit::default()).unwrap();
+    let slow = Decoded::new(&profile, &sources).unwrap().slow(Limit::default());
     let text = formats::text(&slow, &sources, 100, false);
     assert!(!text.replace('\n', "").contains(is_control), "{text:?}");
-    let page = formats::html(&slow, &bands(&profile, &sources, &slow), &sources);
+    let page = formats::html(
+        &slow,
+        &Decoded::new(&profile, &sources).unwrap().bands(&slow),
+        &sources,
+    );
     assert_eq!(page.matches("</script>").count(), 2);
     let json = String::from_utf8(formats::json(&slow).unwrap()).unwrap();
     assert!(!json.replace('\n', "").contains(is_control));
     let mut out = Vec::new();
-    formats::csv(&Vectors::new(&profile, &sources).unwrap(), &mut out).unwrap();
+    formats::csv(&Decoded::new(&profile, &sources).unwrap().vectors(), &mut out).unwrap();
     let samples = profile.requests.as_ref().unwrap().names[0].samples.len();
     assert_eq!(String::from_utf8(out).unwrap().lines().count(), samples + 1);
 }
@@ -357,7 +365,11 @@ fn the_table_has_all_samples_and_outcomes() {
         ..Plan::default()
     });
     let mut out = Vec::new();
-    formats::csv(&Vectors::new(&profile, &Sources::new(&[])).unwrap(), &mut out).unwrap();
+    formats::csv(
+        &Decoded::new(&profile, &Sources::new(&[])).unwrap().vectors(),
+        &mut out,
+    )
+    .unwrap();
     let text = String::from_utf8(out).unwrap();
     let (head, rows) = text.split_once('\n').unwrap();
     // No field has a comma in it but parameters of methods; these have at most one.
@@ -446,8 +458,8 @@ fn bands_hold_each_request_once() {
         ..Plan::default()
     });
     let sources = Sources::new(&[]);
-    let slow = Slow::new(&profile, &sources, Limit::default()).unwrap();
-    let bands = bands(&profile, &sources, &slow).remove(0);
+    let slow = Decoded::new(&profile, &sources).unwrap().slow(Limit::default());
+    let bands = Decoded::new(&profile, &sources).unwrap().bands(&slow).remove(0);
     let name = &profile.requests.as_ref().unwrap().names[0];
     assert!(bands.bounds_ns.is_sorted_by(|a, b| a < b) && bands.counts.len() + 1 == bands.bounds_ns.len());
     assert!(bands.bounds_ns.contains(&slow.requests[0].over_ns));
@@ -485,8 +497,8 @@ fn a_band_of_the_page_says_what_its_requests_do() {
         ..Plan::default()
     });
     let sources = Sources::new(&[sources()]);
-    let slow = Slow::new(&profile, &sources, Limit::default()).unwrap();
-    let bands = bands(&profile, &sources, &slow);
+    let slow = Decoded::new(&profile, &sources).unwrap().slow(Limit::default());
+    let bands = Decoded::new(&profile, &sources).unwrap().bands(&slow);
     let page = formats::html(&slow, &bands, &sources);
     let at = |ms: u64| {
         bands[0]
@@ -500,22 +512,22 @@ fn a_band_of_the_page_says_what_its_requests_do() {
              field.dispatchEvent(new Event('input'))}}"
         )
     };
-    let told = |page: &Html, what: &str| {
+    let text_at = |page: &Html, what: &str| {
         let shown = Selector::parse(&format!("{what}:not([hidden])")).unwrap();
         page.select(&shown)
             .flat_map(|element| element.text())
             .collect::<String>()
     };
     let chosen = played(&browser, &page, "", &choose(at(20), at(32)));
-    let band = told(&chosen, ".of-band");
+    let band = text_at(&chosen, ".of-band");
     assert!(
         band.contains("took Server.render, line 50: taken (others: "),
         "{band}"
     );
     assert!(!band.contains("lookup"), "{band}");
-    assert_eq!(told(&chosen, ".answer"), "");
+    assert_eq!(text_at(&chosen, ".answer"), "");
     let chosen = played(&browser, &page, "", &choose(at(35), at(45)));
-    let band = told(&chosen, ".of-band");
+    let band = text_at(&chosen, ".of-band");
     assert!(
         band.contains("took Server.lookup, line 17: table != null → no (others: "),
         "{band}"
@@ -525,16 +537,16 @@ fn a_band_of_the_page_says_what_its_requests_do() {
         picture.setPointerCapture=()=>{};const send=(kind,part)=>picture.dispatchEvent(new PointerEvent(kind,\
         {clientX:box.left+box.width*part,pointerId:1}));send('pointerdown',0.05);send('pointermove',0.3);send('pointerup',0.3)";
     let chosen = played(&browser, &page, "", drag);
-    assert!(told(&chosen, ".of-band").contains(" requests from "));
+    assert!(text_at(&chosen, ".of-band").contains(" requests from "));
     let back = format!("{drag};document.querySelector('.choice button').click()");
     let chosen = played(&browser, &page, "", &back);
-    assert_eq!(told(&chosen, ".of-band"), "");
-    assert!(told(&chosen, ".answer").contains("Slow (200 over "));
+    assert_eq!(text_at(&chosen, ".of-band"), "");
+    assert!(text_at(&chosen, ".answer").contains("Slow (200 over "));
     // The report's page has the same section.
     let report = Report::new(&profile, &ReportOptions::default())
         .unwrap()
         .html()
         .unwrap();
     let chosen = played(&browser, &report, "", &choose(at(20), at(32)));
-    assert!(told(&chosen, ".of-band").contains("took Server.render, line 50"));
+    assert!(text_at(&chosen, ".of-band").contains("took Server.render, line 50"));
 }

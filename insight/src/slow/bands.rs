@@ -1,13 +1,11 @@
 //! Latencies in bands, and what the requests of each band do: for readers who choose a band of their own.
 
-use trodden_profile::{Profile, RequestName};
+use trodden_profile::RequestName;
 
 use super::choose::{Predicate, Search};
-use super::features::{Feature, Features};
-use super::order::CallOrder;
+use super::features::Feature;
 use super::table::{Table, own_ns};
-use super::{CauseKind, kind, spot, waited};
-use crate::source::Sources;
+use super::{CauseKind, Decoded, kind, waited};
 
 /// Bands at most, but for one on either side of the limit of slow requests.
 const BANDS: usize = 48;
@@ -36,13 +34,7 @@ pub struct Bands {
 
 impl Bands {
     /// The bands of requests, of which those over a limit are slow.
-    pub(super) fn new(
-        profile: &Profile,
-        sources: &Sources,
-        features: &Features,
-        name: &RequestName,
-        over_ns: u64,
-    ) -> Self {
+    pub(super) fn new(decoded: &Decoded, name: &RequestName, over_ns: u64) -> Self {
         let bounds_ns = bounds(name, over_ns);
         let bands = bounds_ns.len().saturating_sub(1);
         let band = |ns: u64| {
@@ -56,7 +48,7 @@ impl Bands {
             let sum = &mut counts[band(latency)];
             *sum = sum.saturating_add(count);
         }
-        let table = Table::new(name, features);
+        let table = Table::new(name, &decoded.features);
         let mut weights = vec![[0.0; 2]; bands];
         let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new(); table.rows];
         // A sample without its latency in the histogram is in no band.
@@ -72,9 +64,8 @@ impl Bands {
             weights: &weights,
         };
         let mut things: Vec<(CauseKind, Vec<f64>)> = Vec::new();
-        for (at, feature) in by_band.chosen(profile, features, name, over_ns) {
-            let spot = spot(profile, sources, feature);
-            let kind = kind(spot, feature.what, at.limit);
+        for (at, feature) in by_band.chosen(decoded, name, over_ns) {
+            let kind = kind(decoded.spot(feature), feature.what, at.limit);
             things.push((kind, by_band.of(at)));
         }
         let mut of_samples = |kind: CauseKind, part: &dyn Fn(&trodden_profile::RequestSample) -> f64| {
@@ -158,15 +149,9 @@ impl ByBand<'_> {
     }
 
     /// The answers for some limits; then what differs most from band to band and is like none of these.
-    fn chosen(
-        &self,
-        profile: &Profile,
-        features: &Features,
-        name: &RequestName,
-        over_ns: u64,
-    ) -> Vec<(Predicate, Feature)> {
-        let order = CallOrder::new(profile, &name.name);
-        let search = Search::new(profile, features, self.table, &order);
+    fn chosen(&self, decoded: &Decoded, name: &RequestName, over_ns: u64) -> Vec<(Predicate, Feature)> {
+        let order = decoded.order(name);
+        let search = Search::new(decoded.profile, &decoded.features, self.table, &order);
         let mut chosen: Vec<(Predicate, Feature)> = Vec::new();
         let cuts = CUTS.iter().filter_map(|&share| name.quantile(share));
         let mut cuts: Vec<u64> = std::iter::once(over_ns).chain(cuts).collect();

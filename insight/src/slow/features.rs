@@ -134,11 +134,7 @@ impl<'p> Method<'p> {
         stopped: Option<BlockId>,
         features: &mut Features,
     ) -> Vec<u32> {
-        let path = match stopped {
-            None => self.map.dag.regenerate(&self.map.graph, number),
-            Some(block) => self.map.dag.regenerate_partial(&self.map.graph, number, block),
-        };
-        let Ok(path) = path else {
+        let Ok(path) = self.map.path(number, stopped) else {
             return Vec::new();
         };
         let is_own = |edge: &EdgeRef| self.decisions.made(edge.from.index()).is_none();

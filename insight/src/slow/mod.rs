@@ -15,7 +15,9 @@ mod fit;
 mod order;
 mod table;
 
-use trodden_profile::{Profile, RequestName, RequestSample};
+use std::cell::OnceCell;
+
+use trodden_profile::{Profile, RequestName, RequestSample, Requests};
 
 use crate::decisions::{Decision, Decisions};
 use crate::route::route;
@@ -24,7 +26,7 @@ use crate::view::PathView;
 pub use bands::Bands;
 use choose::{Found, Search};
 use features::{Feature, Features, What};
-use order::CallOrder;
+use order::{CallOrder, Calls};
 use table::{Table, own_ns};
 
 /// Part of what a slow request takes longer than the others that is waiting, from which it is said to have
@@ -159,66 +161,59 @@ pub struct Spot {
     pub path: Option<(u64, String)>,
 }
 
-impl Slow {
-    /// Compares slow requests with the others.
+/// The requests of a profile with their paths decoded, once for all questions.
+pub struct Decoded<'p> {
+    profile: &'p Profile,
+    sources: &'p Sources,
+    requests: &'p Requests,
+    features: Features,
+    calls: OnceCell<Calls>,
+}
+
+impl<'p> Decoded<'p> {
+    /// Decodes each path once.
     ///
     /// # Errors
     /// If the profile has no requests.
-    pub fn new(profile: &Profile, sources: &Sources, limit: Limit) -> Result<Self, SlowError> {
-        let requests = profile.requests.as_ref().ok_or(SlowError::NoRequests)?;
-        let features = Features::new(profile);
-        let mut all: Vec<SlowRequests> = requests
-            .names
-            .iter()
-            .map(|name| of_name(profile, sources, &features, name, limit))
-            .collect();
+    pub fn new(profile: &'p Profile, sources: &'p Sources) -> Result<Self, SlowError> {
+        Ok(Decoded {
+            profile,
+            sources,
+            requests: profile.requests.as_ref().ok_or(SlowError::NoRequests)?,
+            features: Features::new(profile),
+            calls: OnceCell::new(),
+        })
+    }
+
+    /// Compares slow requests with the others.
+    pub fn slow(&self, limit: Limit) -> Slow {
+        let names = &self.requests.names;
+        let mut all: Vec<SlowRequests> = names.iter().map(|name| self.of_name(name, limit)).collect();
         all.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
-        let latencies = requests.names.iter().flat_map(|name| &name.latencies);
+        let latencies = names.iter().flat_map(|name| &name.latencies);
         let all_ns = latencies.fold(0u64, |sum, &(latency, count)| {
             sum.saturating_add(latency.saturating_mul(count))
         });
-        Ok(Slow {
+        Slow {
             requests: all,
-            reading_ns: requests.reading_ns,
+            reading_ns: self.requests.reading_ns,
             all_ns,
-        })
+        }
     }
-}
 
-/// Latencies in bands, with what requests of each do: parallel to [`Slow::requests`].
-pub fn bands(profile: &Profile, sources: &Sources, slow: &Slow) -> Vec<Bands> {
-    let features = Features::new(profile);
-    let names = profile.requests.iter().flat_map(|requests| &requests.names);
-    let of = |of: &SlowRequests| {
-        names
-            .clone()
-            .find(|name| name.name == of.name)
-            .zip(Some(of.over_ns))
-    };
-    let all = slow.requests.iter().filter_map(of);
-    all.map(|(name, over_ns)| Bands::new(profile, sources, &features, name, over_ns))
-        .collect()
-}
+    /// Latencies in bands, with what requests of each do: parallel to [`Slow::requests`].
+    pub fn bands(&self, slow: &Slow) -> Vec<Bands> {
+        let names = &self.requests.names;
+        let of = |of: &SlowRequests| {
+            let name = names.iter().find(|name| name.name == of.name)?;
+            Some(Bands::new(self, name, of.over_ns))
+        };
+        slow.requests.iter().filter_map(of).collect()
+    }
 
-/// Counts of each request whose paths were read.
-#[derive(Clone, Debug)]
-pub struct Vectors<'p> {
-    /// Outcomes of branches and switches, in the order of classes, methods and bytecode.
-    pub outcomes: Vec<Spot>,
-    /// Per vector: outcomes with their counts, ascending.
-    pub rows: Vec<Vec<(u32, u64)>>,
-    /// The samples, with their names.
-    pub samples: Vec<(&'p str, &'p RequestSample)>,
-}
-
-impl<'p> Vectors<'p> {
-    /// Those of all requests of a profile.
-    ///
-    /// # Errors
-    /// If the profile has no requests.
-    pub fn new(profile: &'p Profile, sources: &Sources) -> Result<Self, SlowError> {
-        let requests = profile.requests.as_ref().ok_or(SlowError::NoRequests)?;
-        let features = Features::new(profile);
+    /// Counts of each request.
+    pub fn vectors(&self) -> Vectors<'p> {
+        let features = &self.features;
         let mut order: Vec<u32> = (0..features.list.len() as u32).collect();
         let is_outcome = |at: &u32| matches!(features.list[*at as usize].what, What::Outcome(_));
         order.retain(is_outcome);
@@ -235,95 +230,143 @@ impl<'p> Vectors<'p> {
             outcomes.sort_unstable();
             outcomes
         };
-        let names = requests.names.iter();
-        Ok(Vectors {
+        let names = self.requests.names.iter();
+        Vectors {
             outcomes: order
                 .iter()
-                .map(|&at| spot(profile, sources, features.list[at as usize]))
+                .map(|&at| self.spot(features.list[at as usize]))
                 .collect(),
             rows: features.rows.iter().map(row).collect(),
             samples: names
                 .flat_map(|name| name.samples.iter().map(|sample| (name.name.as_str(), sample)))
                 .collect(),
-        })
+        }
+    }
+
+    /// The order in which requests of a name come to their decisions.
+    fn order(&self, name: &RequestName) -> CallOrder {
+        let calls = self.calls.get_or_init(|| order::calls(self.profile));
+        CallOrder::new(self.profile, calls, &name.name)
+    }
+
+    fn of_name(&self, name: &RequestName, limit: Limit) -> SlowRequests {
+        let over_ns = match limit {
+            Limit::Latency(ns) => ns,
+            Limit::Quantile(share) => name.quantile(share).unwrap_or(0),
+        };
+        let slow = name.latencies.iter().filter(|&&(latency, _)| latency > over_ns);
+        let slow = slow.fold(0u64, |sum, &(_, count)| sum.saturating_add(count));
+        let table = Table::new(name, &self.features);
+        let is_used = |at: &usize| table.samples[*at].weight > 0.0;
+        let (slow_samples, others): (Vec<usize>, Vec<usize>) = (0..table.samples.len())
+            .filter(is_used)
+            .partition(|&at| table.samples[at].latency_ns > over_ns);
+        let groups = Groups {
+            samples: table.samples,
+            slow: &slow_samples,
+            others: &others,
+        };
+        let (collected, rest): (Vec<usize>, Vec<usize>) = slow_samples
+            .iter()
+            .partition(|&&at| own_ns(&table.samples[at]) <= over_ns);
+        let order = self.order(name);
+        let search = Search::new(self.profile, &self.features, &table, &order);
+        let answer = search.answer(over_ns, &rest, &others);
+        let fit = search.fit(&answer.found);
+        let costs = fit.costs.iter().copied().zip(fit.intervals.iter().copied());
+        // The search left out those that collections explain.
+        let part = groups.of_slow(&rest);
+        let cause = |(found, (cost_ns, interval_ns)): (&Found, (f64, [f64; 2]))| Cause {
+            kind: kind(
+                self.spot(found.feature),
+                found.feature.what,
+                found.predicate.limit,
+            ),
+            slow_share: search.share(found.predicate, &slow_samples),
+            other_share: search.share(found.predicate, &others),
+            cost_ns,
+            interval_ns,
+            explains: found.explains * part,
+            p_value: Some(found.p_value.min(1.0)),
+            with: found
+                .with
+                .iter()
+                .map(|&(feature, limit)| (self.spot(feature), limit))
+                .collect(),
+        };
+        let mut causes: Vec<Cause> = answer.found.iter().zip(costs).map(cause).collect();
+        causes.sort_by(|a, b| b.explains.total_cmp(&a.explains));
+        causes.extend(groups.collections(&collected));
+        let waiting = groups.waiting(&answer.rest);
+        causes.extend(waiting);
+        let explained: f64 = causes.iter().map(|cause| cause.explains).sum();
+        SlowRequests {
+            name: name.name.clone(),
+            count: name.count(),
+            unreadable: name.unreadable,
+            quantiles_ns: [0.5, 0.99, 0.999].map(|share| name.quantile(share).unwrap_or(0)),
+            over_ns,
+            slow,
+            samples: [slow_samples.len(), others.len()],
+            effective: [&slow_samples, &others]
+                .map(|group| exact::effective(group.iter().map(|&at| table.samples[at].weight))),
+            is_enough: answer.is_enough,
+            unexplained: if slow_samples.is_empty() {
+                0.0
+            } else {
+                (1.0 - explained).max(0.0)
+            },
+            causes,
+        }
+    }
+
+    /// A feature as a place in the code.
+    fn spot(&self, feature: Feature) -> Spot {
+        let class = &self.profile.classes[feature.class as usize].map;
+        let map = &class.methods[feature.method as usize];
+        let source = self.sources.find(&class.name, class.source_file.as_deref());
+        let conditions = self.profile.conditions.get(&(feature.class, feature.method));
+        let file = source.as_deref().map(SourceText::file);
+        let decisions = conditions.map(|conditions| Decisions::new(map, conditions, file));
+        let decisions = decisions.unwrap_or_default();
+        let (bci, condition, outcome, path) = match feature.what {
+            What::Outcome(edge) => {
+                let decision = decisions.of(edge.from.index());
+                let condition = decision.and_then(Decision::phrase);
+                let outcome = decisions.outcome_or_label(map, edge);
+                (map.blocks[edge.from.index()].last, condition, Some(outcome), None)
+            }
+            What::Path(number, stopped) => {
+                let path = map.path(number, stopped).ok();
+                let view = path.map(|path| PathView::new(map, path, number, 0));
+                let start = view.as_ref().map_or(0, |view| view.description.start.bci);
+                let text = view.map_or_else(String::new, |view| route(&view, map, &decisions));
+                (start, None, None, Some((number, text)))
+            }
+        };
+        Spot {
+            class: class.name.clone(),
+            method: map.name.clone(),
+            descriptor: map.descriptor.clone(),
+            source_file: class.source_file.clone(),
+            line: map.line(bci),
+            bci,
+            condition,
+            outcome,
+            path,
+        }
     }
 }
 
-fn of_name(
-    profile: &Profile,
-    sources: &Sources,
-    features: &Features,
-    name: &RequestName,
-    limit: Limit,
-) -> SlowRequests {
-    let over_ns = match limit {
-        Limit::Latency(ns) => ns,
-        Limit::Quantile(share) => name.quantile(share).unwrap_or(0),
-    };
-    let slow = name.latencies.iter().filter(|&&(latency, _)| latency > over_ns);
-    let slow = slow.fold(0u64, |sum, &(_, count)| sum.saturating_add(count));
-    let table = Table::new(name, features);
-    let is_used = |at: &usize| table.samples[*at].weight > 0.0;
-    let (slow_samples, others): (Vec<usize>, Vec<usize>) = (0..table.samples.len())
-        .filter(is_used)
-        .partition(|&at| table.samples[at].latency_ns > over_ns);
-    let groups = Groups {
-        samples: table.samples,
-        slow: &slow_samples,
-        others: &others,
-    };
-    let (collected, rest): (Vec<usize>, Vec<usize>) = slow_samples
-        .iter()
-        .partition(|&&at| own_ns(&table.samples[at]) <= over_ns);
-    let order = CallOrder::new(profile, &name.name);
-    let search = Search::new(profile, features, &table, &order);
-    let answer = search.answer(over_ns, &rest, &others);
-    let fit = search.fit(&answer.found);
-    let costs = fit.costs.iter().copied().zip(fit.intervals.iter().copied());
-    // The search left out those that collections explain.
-    let part = groups.of_slow(&rest);
-    let cause = |(found, (cost_ns, interval_ns)): (&Found, (f64, [f64; 2]))| Cause {
-        kind: kind(
-            spot(profile, sources, found.feature),
-            found.feature.what,
-            found.predicate.limit,
-        ),
-        slow_share: search.share(found.predicate, &slow_samples),
-        other_share: search.share(found.predicate, &others),
-        cost_ns,
-        interval_ns,
-        explains: found.explains * part,
-        p_value: Some(found.p_value.min(1.0)),
-        with: found
-            .with
-            .iter()
-            .map(|&(feature, limit)| (spot(profile, sources, feature), limit))
-            .collect(),
-    };
-    let mut causes: Vec<Cause> = answer.found.iter().zip(costs).map(cause).collect();
-    causes.sort_by(|a, b| b.explains.total_cmp(&a.explains));
-    causes.extend(groups.collections(&collected));
-    let waiting = groups.waiting(&answer.rest);
-    causes.extend(waiting);
-    let explained: f64 = causes.iter().map(|cause| cause.explains).sum();
-    SlowRequests {
-        name: name.name.clone(),
-        count: name.count(),
-        unreadable: name.unreadable,
-        quantiles_ns: [0.5, 0.99, 0.999].map(|share| name.quantile(share).unwrap_or(0)),
-        over_ns,
-        slow,
-        samples: [slow_samples.len(), others.len()],
-        effective: [&slow_samples, &others]
-            .map(|group| exact::effective(group.iter().map(|&at| table.samples[at].weight))),
-        is_enough: answer.is_enough,
-        unexplained: if slow_samples.is_empty() {
-            0.0
-        } else {
-            (1.0 - explained).max(0.0)
-        },
-        causes,
-    }
+/// Counts of each request whose paths were read.
+#[derive(Clone, Debug)]
+pub struct Vectors<'p> {
+    /// Outcomes of branches and switches, in the order of classes, methods and bytecode.
+    pub outcomes: Vec<Spot>,
+    /// Per vector: outcomes with their counts, ascending.
+    pub rows: Vec<Vec<(u32, u64)>>,
+    /// The samples, with their names.
+    pub samples: Vec<(&'p str, &'p RequestSample)>,
 }
 
 /// The samples of slow and of other requests.
@@ -435,43 +478,4 @@ fn kind(spot: Spot, what: What, limit: u64) -> CauseKind {
 /// Nanoseconds without a processor and without a collection, if that is known.
 fn waited(sample: &RequestSample) -> Option<f64> {
     Some(own_ns(sample).saturating_sub(sample.cpu_ns?) as f64)
-}
-
-fn spot(profile: &Profile, sources: &Sources, feature: Feature) -> Spot {
-    let class = &profile.classes[feature.class as usize].map;
-    let map = &class.methods[feature.method as usize];
-    let source = sources.find(&class.name, class.source_file.as_deref());
-    let conditions = profile.conditions.get(&(feature.class, feature.method));
-    let file = source.as_deref().map(SourceText::file);
-    let decisions = conditions.map(|conditions| Decisions::new(map, conditions, file));
-    let decisions = decisions.unwrap_or_default();
-    let (bci, condition, outcome, path) = match feature.what {
-        What::Outcome(edge) => {
-            let decision = decisions.of(edge.from.index());
-            let condition = decision.and_then(Decision::phrase);
-            let outcome = decisions.outcome_or_label(map, edge);
-            (map.blocks[edge.from.index()].last, condition, Some(outcome), None)
-        }
-        What::Path(number, stopped) => {
-            let path = match stopped {
-                None => map.dag.regenerate(&map.graph, number),
-                Some(block) => map.dag.regenerate_partial(&map.graph, number, block),
-            };
-            let view = path.ok().map(|path| PathView::new(map, path, number, 0));
-            let start = view.as_ref().map_or(0, |view| view.description.start.bci);
-            let text = view.map_or_else(String::new, |view| route(&view, map, &decisions));
-            (start, None, None, Some((number, text)))
-        }
-    };
-    Spot {
-        class: class.name.clone(),
-        method: map.name.clone(),
-        descriptor: map.descriptor.clone(),
-        source_file: class.source_file.clone(),
-        line: map.line(bci),
-        bci,
-        condition,
-        outcome,
-        path,
-    }
 }

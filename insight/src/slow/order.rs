@@ -13,10 +13,12 @@ pub struct CallOrder {
     positions: FxHashMap<Place, Vec<u32>>,
 }
 
+/// Calls of each method: the bytecode index of the block that makes them, and the callee.
+pub type Calls = FxHashMap<Place, Vec<(u32, Place)>>;
+
 impl CallOrder {
     /// From the method that handles requests, if it is one of the profile's; else from methods that are called by none.
-    pub fn new(profile: &Profile, handler: &str) -> Self {
-        let calls = calls(profile);
+    pub fn new(profile: &Profile, calls: &Calls, handler: &str) -> Self {
         let mut open: VecDeque<Place> = named(profile, handler).into();
         if open.is_empty() {
             let mut called: Vec<Place> = calls.values().flatten().map(|&(_, callee)| callee).collect();
@@ -72,9 +74,8 @@ fn named(profile: &Profile, handler: &str) -> Vec<Place> {
     places.collect()
 }
 
-/// Calls of each method, by the bytecode index of the block that makes them: those that its code names and, where CPU time
-/// was sampled, those that stacks have.
-fn calls(profile: &Profile) -> FxHashMap<Place, Vec<(u32, Place)>> {
+/// The calls of a profile: those that its code names and, where CPU time was sampled, those that stacks have.
+pub fn calls(profile: &Profile) -> Calls {
     let mut exact: FxHashMap<Callee, Place> = FxHashMap::default();
     let mut by_name: FxHashMap<u32, Vec<Place>> = FxHashMap::default();
     let mut names: FxHashMap<(&str, &str, &str), Place> = FxHashMap::default();
@@ -84,7 +85,7 @@ fn calls(profile: &Profile) -> FxHashMap<Place, Vec<(u32, Place)>> {
         by_name.entry(callee.method).or_default().push(place);
         names.insert((class, &map.name, &map.descriptor), place);
     }
-    let mut calls: FxHashMap<Place, Vec<(u32, Place)>> = FxHashMap::default();
+    let mut calls = Calls::default();
     for (place, _, map) in methods(profile) {
         let of = calls.entry(place).or_default();
         let Some(shape) = &map.shape else {

@@ -33,6 +33,17 @@ pub struct UnreadableCount {
 }
 
 impl MethodMap {
+    /// The path of a number; of a partial one, if it stopped in a block.
+    ///
+    /// # Errors
+    /// If the number names none.
+    pub fn path(&self, number: u64, stopped: Option<BlockId>) -> Result<Path, RegenerateError> {
+        match stopped {
+            None => self.dag.regenerate(&self.graph, number),
+            Some(block) => self.dag.regenerate_partial(&self.graph, number, block),
+        }
+    }
+
     /// Counts of this method with the paths behind their numbers, whole paths first. Counts of 0 are left
     /// out.
     pub fn executed<'c>(
@@ -45,25 +56,19 @@ impl MethodMap {
             (number, Some(stopped), times)
         });
         let counted = whole.chain(partial).filter(|&(.., times)| times > 0);
-        counted.map(|(number, stopped, times)| {
-            let path = match stopped {
-                None => self.dag.regenerate(&self.graph, number),
-                Some(block) => self.dag.regenerate_partial(&self.graph, number, block),
-            };
-            match path {
-                Ok(path) => Ok(ExecutedPath {
-                    number,
-                    stopped,
-                    times,
-                    path,
-                }),
-                Err(error) => Err(UnreadableCount {
-                    number,
-                    stopped,
-                    times,
-                    error,
-                }),
-            }
+        counted.map(|(number, stopped, times)| match self.path(number, stopped) {
+            Ok(path) => Ok(ExecutedPath {
+                number,
+                stopped,
+                times,
+                path,
+            }),
+            Err(error) => Err(UnreadableCount {
+                number,
+                stopped,
+                times,
+                error,
+            }),
         })
     }
 }

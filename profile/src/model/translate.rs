@@ -31,15 +31,14 @@ pub fn same_paths(a: &MethodMap, b: &MethodMap) -> bool {
         && ends_agree()
 }
 
-/// Number of a path of a map with the [`same_paths`].
-fn number_in(map: &MethodMap, path: &Path) -> Option<u64> {
-    let start = map
-        .dag
-        .starts()
-        .iter()
-        .find(|s| s.kind == path.start && s.block == path.first)?;
-    let value = |number: u64, edge: &EdgeRef| number.checked_add(map.dag.value(*edge));
-    path.edges.iter().try_fold(start.value, value)
+impl MethodMap {
+    /// Number of a path, whole or partial; `None` if no path begins where it does. Its edges have to be the method's.
+    pub fn number_of(&self, path: &Path) -> Option<u64> {
+        let starts = &mut self.dag.starts().iter();
+        let start = starts.find(|s| s.kind == path.start && s.block == path.first)?;
+        let value = |number: u64, edge: &EdgeRef| number.checked_add(self.dag.value(*edge));
+        path.edges.iter().try_fold(start.value, value)
+    }
 }
 
 /// The paths of one map under the numbers of another, which has the [`same_paths`].
@@ -72,7 +71,7 @@ impl<'m> Renumbering<'m> {
         if self.is_same {
             return Ok(number);
         }
-        self.number_of(number, &self.from.dag.regenerate(&self.from.graph, number)?)
+        self.number_of(number, &self.from.path(number, None)?)
     }
 
     /// The number of a partial path.
@@ -81,11 +80,7 @@ impl<'m> Renumbering<'m> {
             return Ok(number);
         }
         let stopped = BlockId::new(block as usize);
-        let path = self
-            .from
-            .dag
-            .regenerate_partial(&self.from.graph, number, stopped)?;
-        self.number_of(number, &path)
+        self.number_of(number, &self.from.path(number, Some(stopped))?)
     }
 
     /// Counts of the method.
@@ -121,7 +116,7 @@ impl<'m> Renumbering<'m> {
     }
 
     fn number_of(&self, number: u64, path: &Path) -> Result<u64, RegenerateError> {
-        number_in(self.to, path).ok_or(RegenerateError::Inconsistent {
+        self.to.number_of(path).ok_or(RegenerateError::Inconsistent {
             number,
             block: path.first.index(),
         })

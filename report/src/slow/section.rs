@@ -1,7 +1,7 @@
 //! Requests as a kind of data.
 
 use maud::Markup;
-use trodden_insight::slow::{Limit, Slow, bands};
+use trodden_insight::slow::{Decoded, Limit, Slow};
 use trodden_insight::view::View;
 
 use super::{html, json, text};
@@ -39,9 +39,11 @@ impl ReportSection for Kind {
     }
 
     fn html(&self, view: &View, _: &Extent) -> Markup {
-        slow(view).map_or_else(Markup::default, |slow| {
-            html::section(&slow, &bands(view.profile, &view.sources, &slow), &view.sources)
-        })
+        let Ok(decoded) = Decoded::new(view.profile, &view.sources) else {
+            return Markup::default();
+        };
+        let slow = decoded.slow(Limit::default());
+        html::section(&slow, &decoded.bands(&slow), &view.sources)
     }
 
     fn script(&self) -> &'static str {
@@ -59,5 +61,6 @@ impl ReportSection for Kind {
 
 /// The slowest hundredth against the others.
 fn slow(view: &View) -> Option<Slow> {
-    Slow::new(view.profile, &view.sources, Limit::default()).ok()
+    let decoded = Decoded::new(view.profile, &view.sources).ok()?;
+    Some(decoded.slow(Limit::default()))
 }
