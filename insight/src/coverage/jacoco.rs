@@ -274,10 +274,9 @@ impl<'m> Pairing<'m> {
                 Self::successors(self.file, of),
                 Self::successors(self.changed, at),
             );
-            let labels = |map: &MethodMap, block: usize| map.blocks[block].labels.clone();
+            let (block, changed) = (&self.file.blocks[of], &self.changed.blocks[at]);
             to.len() == from.len()
-                && (self.file.blocks[of].exit != BlockExit::Switch
-                    || labels(self.file, of) == labels(self.changed, at))
+                && (block.exit != BlockExit::Switch || block.labels == changed.labels)
                 && (0..to.len())
                     .all(|index| self.through(from[self.way(at, index)]) == Some(to[index].index()))
         };
@@ -317,16 +316,12 @@ impl<'m> Pairing<'m> {
                 PathEnd::Stopped(at) => PathEnd::Stopped(block(at)?),
             },
         };
-        let dag = &self.file.dag;
-        let mut starts = dag.starts().iter();
-        let start = starts.find(|start| (start.kind, start.block) == (moved.start, moved.first))?;
-        let value = |sum: u64, edge: &EdgeRef| sum.checked_add(dag.value(*edge));
-        let number = moved.edges.iter().try_fold(start.value, value)?;
-        let there = match moved.end {
-            PathEnd::Stopped(at) => dag.regenerate_partial(&self.file.graph, number, at),
-            _ => dag.regenerate(&self.file.graph, number),
+        let number = self.file.number_of(&moved)?;
+        let stopped = match moved.end {
+            PathEnd::Stopped(at) => Some(at),
+            PathEnd::Exit(_) | PathEnd::At(..) => None,
         };
-        (there.ok()? == moved).then_some((number, moved))
+        (self.file.path(number, stopped).ok()? == moved).then_some((number, moved))
     }
 
     fn counts(&self, counts: &MethodCounts) -> Option<MethodCounts> {

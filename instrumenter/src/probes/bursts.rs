@@ -8,7 +8,7 @@
 use trodden_profile::events::{Kind, NO_CALL_SITE};
 
 use super::events::upper;
-use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
+use super::{Asm, ProbeStrategy, ProbedMethod, ShimMethod};
 use crate::classfile::pool::PoolFull;
 
 /// Reports calls and returns while there is a burst.
@@ -36,14 +36,6 @@ impl ProbeStrategy for BurstProbes {
         };
         asm.push_id(upper(Kind::Enter, method))?; // … upper
         asm.call_shim(callee) // …
-    }
-
-    fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull> {
-        match end {
-            PathEnd::Return => self.unwound(method, asm),
-            // The activation ends in its own handler, or continues in another one.
-            PathEnd::Throw | PathEnd::Restart => Ok(()),
-        }
     }
 
     fn keeps_register(&self) -> bool {

@@ -97,8 +97,16 @@ pub trait ProbeStrategy: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Emitted where a path ends and the register holds its number (plus base).
-    fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull>;
+    /// Emitted where a path ends and the register holds its number (plus base). By default a return is
+    /// reported as an exception that [leaves the method](Self::unwound) is: for probes that see activations
+    /// alone.
+    fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull> {
+        match end {
+            PathEnd::Return => self.unwound(method, asm),
+            // The activation ends in its own handler, or continues in another one.
+            PathEnd::Throw | PathEnd::Restart => Ok(()),
+        }
+    }
 
     /// Returns true if there is a path register. If not, the strategy's own locals begin at its slot, and no
     /// path is numbered.

@@ -1,6 +1,6 @@
 //! Probes of requests: an activation begins, and ends, by a return or by an exception.
 
-use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
+use super::{Asm, ProbeStrategy, ProbedMethod, ShimMethod};
 use crate::classfile::frames::VerificationType;
 use crate::classfile::pool::PoolFull;
 
@@ -29,14 +29,6 @@ impl ProbeStrategy for Request {
         asm.call_shim(ShimMethod::RequestBegins)?; // … depth
         asm.istore(depth_slot(method)); // …
         Ok(())
-    }
-
-    fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull> {
-        match end {
-            PathEnd::Return => self.unwound(method, asm),
-            // The activation ends in the handler, or continues in one of its own.
-            PathEnd::Throw | PathEnd::Restart => Ok(()),
-        }
     }
 
     fn keeps_register(&self) -> bool {

@@ -52,9 +52,6 @@ impl RequestMethods {
         bytes: &[u8],
         number: impl Fn(&str, &str) -> u32,
     ) -> Result<Option<WithRequests>, ClassError> {
-        if self.is_empty() {
-            return Ok(None);
-        }
         let outside = |fault| ClassError::new(None, None, fault);
         let head = Head::read(bytes).map_err(outside)?;
         let name = decode(head.name).into_owned();

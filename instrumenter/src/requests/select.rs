@@ -22,35 +22,42 @@ pub enum Role {
 #[derive(Clone, Debug, Default)]
 pub struct RequestMethods {
     patterns: Vec<Pattern>,
-    frameworks: Vec<&'static Framework>,
+    rules: Vec<Rule>,
+    /// True if spans are wanted in any case.
+    spans: bool,
 }
 
 /// The methods that a framework calls for requests.
-#[derive(Debug)]
 struct Framework {
     name: &'static str,
-    rules: &'static [Rule],
+    rules: &'static [RuleText],
 }
 
-/// A rule by which a method is one of these. All parts have to hold.
-#[derive(Debug)]
-struct Rule {
+/// A rule by which a method is one of these, as patterns. All parts have to hold.
+struct RuleText {
     role: Role,
-    /// Pattern over the class's internal name.
-    class: &'static str,
-    /// Pattern over the superclass's internal name.
+    /// Over the superclass's internal name.
     superclass: &'static str,
-    /// The method's name, or a pattern.
+    /// Over the method's name.
     method: &'static str,
-    /// Pattern over the descriptor.
+    /// Over the descriptor.
     descriptor: &'static str,
-    /// Patterns over the descriptors of annotations of which the method has one; empty: none is needed.
+    /// Over the descriptors of annotations, of which the method has one; empty: none is needed.
     annotations: &'static [&'static str],
 }
 
-const ANY: Rule = Rule {
+/// A rule to be asked for each method of each class.
+#[derive(Clone, Debug)]
+struct Rule {
+    role: Role,
+    superclass: WildMatch,
+    method: WildMatch,
+    descriptor: WildMatch,
+    annotations: Vec<WildMatch>,
+}
+
+const ANY: RuleText = RuleText {
     role: Role::Handler,
-    class: "*",
     superclass: "*",
     method: "*",
     descriptor: "*",
@@ -60,13 +67,13 @@ const ANY: Rule = Rule {
 static SERVLET: Framework = Framework {
     name: "servlet",
     rules: &[
-        Rule {
+        RuleText {
             role: Role::Entry,
             method: "service",
             descriptor: "(L*/servlet/ServletRequest;L*/servlet/ServletResponse;)V",
             ..ANY
         },
-        Rule {
+        RuleText {
             role: Role::Servlet,
             method: "do*",
             descriptor: "(L*/servlet/http/HttpServletRequest;L*/servlet/http/HttpServletResponse;)V",
@@ -76,7 +83,7 @@ static SERVLET: Framework = Framework {
 };
 static SPRING: Framework = Framework {
     name: "spring",
-    rules: &[Rule {
+    rules: &[RuleText {
         annotations: &[
             "Lorg/springframework/web/bind/annotation/*Mapping;",
             "Lorg/springframework/messaging/handler/annotation/MessageMapping;",
@@ -86,7 +93,7 @@ static SPRING: Framework = Framework {
 };
 static JAX_RS: Framework = Framework {
     name: "jaxrs",
-    rules: &[Rule {
+    rules: &[RuleText {
         annotations: &[
             "L*/ws/rs/GET;",
             "L*/ws/rs/POST;",
@@ -103,7 +110,7 @@ static HTTP_SERVER: Framework = Framework {
     name: "httpserver",
     rules: &[
         // Also the body of a lambda.
-        Rule {
+        RuleText {
             descriptor: "(*Lcom/sun/net/httpserver/HttpExchange;)V",
             ..ANY
         },
@@ -111,7 +118,7 @@ static HTTP_SERVER: Framework = Framework {
 };
 static GRPC: Framework = Framework {
     name: "grpc",
-    rules: &[Rule {
+    rules: &[RuleText {
         superclass: "*ImplBase",
         descriptor: "(*Lio/grpc/stub/StreamObserver;)*",
         ..ANY
@@ -119,26 +126,23 @@ static GRPC: Framework = Framework {
 };
 static KAFKA: Framework = Framework {
     name: "kafka",
-    rules: &[Rule {
+    rules: &[RuleText {
         annotations: &["Lorg/springframework/kafka/annotation/KafkaListener;"],
         ..ANY
     }],
 };
 
-/// Requests are spans, which code begins and ends itself.
-static SPANS: Framework = Framework {
-    name: "spans",
-    rules: &[],
-};
-
 /// All of them.
-static FRAMEWORKS: [&Framework; 7] = [&SERVLET, &SPRING, &JAX_RS, &HTTP_SERVER, &GRPC, &KAFKA, &SPANS];
+static FRAMEWORKS: [&Framework; 6] = [&SERVLET, &SPRING, &JAX_RS, &HTTP_SERVER, &GRPC, &KAFKA];
 
 /// Servlets of old are in a package that others of the JDK are in.
 const JAVA_EE: &str = "javax/servlet/";
 
-/// The name for all that answer HTTP.
+/// The name for those that answer HTTP.
 const HTTP: &str = "http";
+
+/// The name for no methods at all: requests are spans, which code begins and ends itself.
+const SPANS: &str = "spans";
 
 impl RequestMethods {
     /// Methods by their names (`shop.Server#handle`, with `*` and `?`; without `#` any method of the
@@ -149,14 +153,16 @@ impl RequestMethods {
     /// If a pattern is none.
     pub fn new<S: AsRef<str>>(given: &[S]) -> Result<Self, FilterError> {
         let mut methods = RequestMethods::default();
+        let rules = |framework: &Framework| framework.rules.iter().map(Rule::new).collect::<Vec<_>>();
         for given in given.iter().map(S::as_ref) {
             let known = FRAMEWORKS.iter().find(|framework| framework.name == given);
             match known {
                 _ if given == HTTP => {
                     let all = [&SERVLET, &SPRING, &JAX_RS, &HTTP_SERVER];
-                    methods.frameworks.extend(all);
+                    methods.rules.extend(all.into_iter().flat_map(rules));
                 }
-                Some(framework) => methods.frameworks.push(framework),
+                _ if given == SPANS => methods.spans = true,
+                Some(framework) => methods.rules.extend(rules(framework)),
                 None => methods.patterns.push(Pattern::parse(given)?),
             }
         }
@@ -165,7 +171,7 @@ impl RequestMethods {
 
     /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
-        self.patterns.is_empty() && self.frameworks.is_empty()
+        self.patterns.is_empty() && self.rules.is_empty() && !self.spans
     }
 
     /// Returns true if a pattern names methods of this class (internal name).
@@ -175,7 +181,7 @@ impl RequestMethods {
 
     /// Returns true if a class may have such methods, by its name alone.
     pub(super) fn may_be_in(&self, class: &str) -> bool {
-        !self.frameworks.is_empty() || self.name_class(class)
+        !self.rules.is_empty() || self.name_class(class)
     }
 
     /// The purpose of a method, if it handles requests. Constructors and initialisers do not.
@@ -194,20 +200,26 @@ impl RequestMethods {
         if !is_frameworks {
             return None;
         }
-        let rules = self.frameworks.iter().flat_map(|framework| framework.rules);
-        let mut found = rules.filter(|rule| rule.holds(class, method));
-        found.next().map(|rule| rule.role)
+        let mut rules = self.rules.iter();
+        rules.find(|rule| rule.holds(class, method)).map(|rule| rule.role)
     }
 }
 
 impl Rule {
+    fn new(text: &RuleText) -> Self {
+        Rule {
+            role: text.role,
+            superclass: WildMatch::new(text.superclass),
+            method: WildMatch::new(text.method),
+            descriptor: WildMatch::new(text.descriptor),
+            annotations: text.annotations.iter().map(|text| WildMatch::new(text)).collect(),
+        }
+    }
+
     fn holds(&self, class: &Class, method: &Method) -> bool {
-        let matches =
-            |pattern: &str, text: &[u8]| pattern == "*" || WildMatch::new(pattern).matches(&decode(text));
-        matches(self.method, method.name)
-            && matches(self.descriptor, method.descriptor)
-            && matches(self.class, class.name)
-            && matches(self.superclass, class.superclass().unwrap_or_default())
+        self.method.matches(&decode(method.name))
+            && self.descriptor.matches(&decode(method.descriptor))
+            && (self.superclass).matches(&decode(class.superclass().unwrap_or_default()))
             && (self.annotations.is_empty() || self.is_annotated(class, method))
     }
 
@@ -218,8 +230,7 @@ impl Rule {
             let types = annotation_types(&attribute, &class.pool);
             types.iter().any(|annotation| {
                 let annotation = decode(annotation);
-                let mut wanted = self.annotations.iter();
-                wanted.any(|pattern| WildMatch::new(pattern).matches(&annotation))
+                self.annotations.iter().any(|wanted| wanted.matches(&annotation))
             })
         })
     }

@@ -62,7 +62,7 @@ impl Budget {
         self.spent_ns.load(Ordering::Relaxed)
     }
 
-    /// A request has ended; reading it took so long, if it was chosen. Returns the chance of the next ones.
+    /// A request has ended. `took_ns`: the time of its reading, if it was chosen. Returns the chance of the next ones.
     pub fn spend(&self, took_ns: Option<u64>) -> f64 {
         let requests = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
         if let Some(took_ns) = took_ns {
@@ -118,7 +118,7 @@ fn chance(from: Period, to: Period, chance: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// A program with so many requests a CPU second, whose readings take that long: the share it spends.
+    /// The share that a program spends, by its requests in a CPU second and the time of a reading.
     fn spent(requests_per_second: f64, reading_ns: f64, periods: usize) -> f64 {
         let (mut at, mut own) = (Period::default(), 1.0);
         let mut last = (0.0, 0.0);

@@ -28,7 +28,7 @@ use parts::Parts;
 pub use readings::{Counts, Reading, Readings};
 use reservoir::{Kept, Reservoir};
 
-/// The longest latency that is told from longer ones: an hour.
+/// The longest latency that is not recorded as this one: an hour.
 const MAX_LATENCY_NS: u64 = 3_600_000_000_000;
 
 /// Three digits: a bucket is at most a thousandth wide.
@@ -136,8 +136,8 @@ impl Requests {
         if sums.is_empty() {
             return None;
         }
-        let mut parts = Parts::new(registry, placement);
         let samples = lock(&self.samples);
+        let mut parts = Parts::new(registry, placement);
         // Overloads have one name.
         let mut names: BTreeMap<String, RequestName> = BTreeMap::new();
         for (number, of_name) in sums {

@@ -9,7 +9,7 @@ use crate::classes::{ClassEntry, Registry, Slots};
 use crate::sampling::{ExactCounts, Placement, add_counts};
 use crate::threads::{Cut, Hashed, ThreadBlock};
 
-/// What a thread counted in some time.
+/// Counts of a thread between two moments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Delta {
     /// Slots of paths, from 0, and counts.
@@ -33,7 +33,7 @@ pub struct Parts<'a> {
     /// By first slot.
     classes: BTreeMap<u32, ClassEntry>,
     by_method: BTreeMap<MethodId, ClassEntry>,
-    known: HashMap<Delta, u32>,
+    known: HashMap<&'a Delta, u32>,
     vectors: Vec<Vec<MethodPart>>,
 }
 
@@ -57,14 +57,14 @@ impl<'a> Parts<'a> {
     }
 
     /// The number of the vector with these counts.
-    pub fn vector(&mut self, counts: &Delta) -> u32 {
+    pub fn vector(&mut self, counts: &'a Delta) -> u32 {
         if let Some(&known) = self.known.get(counts) {
             return known;
         }
         let number = self.vectors.len() as u32;
         let parts = self.parts(counts);
         self.vectors.push(parts);
-        self.known.insert(counts.clone(), number);
+        self.known.insert(counts, number);
         number
     }
 

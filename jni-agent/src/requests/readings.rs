@@ -39,7 +39,7 @@ struct Place {
     took_ns: u64,
 }
 
-/// The counts of the calling thread as they are now.
+/// The present counts of the calling thread.
 pub struct Counts {
     block: i64,
     dense: &'static [u64],
@@ -207,7 +207,7 @@ mod tests {
         for length in [0, 1, 63, 64, 65, 200] {
             for before in [0, length / 2, length] {
                 let now: Vec<u64> = (0..length as u64).map(|i| i % 7).collect();
-                // Every third one is as it was.
+                // Every third one is unchanged.
                 let old: Vec<u64> = now[..before]
                     .iter()
                     .enumerate()
