@@ -42,7 +42,7 @@
         continue;
       }
       const bars = [...picture.querySelectorAll(".band")];
-      const [answer, told] = [box.querySelector(".answer"), box.querySelector(".of-band")];
+      const [answer, ofBand] = [box.querySelector(".answer"), box.querySelector(".of-band")];
       const words = (at) => {
         low.setAttribute("aria-valuetext", of.bounds[Number(low.value)]);
         high.setAttribute("aria-valuetext", of.bounds[Number(high.value)]);
@@ -58,8 +58,8 @@
         bars.forEach((bar, at) => bar.classList.toggle("on", at >= from && at < to));
         picture.classList.toggle("chosen", !isSlow && !isAll);
         answer.hidden = !isSlow && !isAll;
-        told.hidden = isSlow || isAll;
-        if (told.hidden) {
+        ofBand.hidden = isSlow || isAll;
+        if (ofBand.hidden) {
           return;
         }
         const count = of.counts.slice(from, to).reduce((all, one) => all + one, 0);
@@ -77,7 +77,7 @@
         }
         const few = samples[0] < 5 || samples[1] < 5;
         const nothing = few ? "Too few of these requests had their paths read." : "No path tells these from the others.";
-        told.replaceChildren(head, found.length > 0 ? list : make("p", {}, nothing));
+        ofBand.replaceChildren(head, found.length > 0 ? list : make("p", {}, nothing));
       };
 
       const band = (event) => {

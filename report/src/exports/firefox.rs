@@ -6,6 +6,7 @@
 use serde_json::{Value as Json, json};
 use trodden_insight::view::View;
 
+use super::strings::Strings;
 use super::{Export, FrameKind, Unit, title};
 
 /// Version of the processed profile format.
@@ -17,14 +18,14 @@ const GECKO: u32 = 30;
 pub(crate) fn write(export: &Export, view: &View) -> Result<String, serde_json::Error> {
     let mut strings = Strings::default();
     let frames = &export.frames;
-    let names: Vec<usize> = frames.iter().map(|frame| strings.number(&frame.name)).collect();
+    let names: Vec<i32> = frames.iter().map(|frame| strings.number(&frame.name)).collect();
     // Files by their own numbers.
     let mut sources = Strings::default();
-    let of_frames: Vec<Option<usize>> = frames
+    let of_frames: Vec<Option<i32>> = frames
         .iter()
         .map(|frame| frame.file.as_deref().map(|file| sources.number(file)))
         .collect();
-    let filenames: Vec<usize> = sources.0.iter().map(|file| strings.number(file)).collect();
+    let filenames: Vec<i32> = sources.all().iter().map(|file| strings.number(file)).collect();
     let count = frames.len();
     let nothing = || vec![Json::Null; count];
     let category = |kind: FrameKind| match kind {
@@ -86,9 +87,9 @@ pub(crate) fn write(export: &Export, view: &View) -> Result<String, serde_json::
             "sources": {
                 "id": vec![Json::Null; filenames.len()],
                 "filename": filenames,
-                "length": sources.0.len(),
+                "length": sources.all().len(),
             },
-            "stringArray": strings.0,
+            "stringArray": strings.into_table(),
         },
         "threads": (0..export.values.len()).map(|at| thread(export, at)).collect::<Vec<_>>(),
     });
@@ -133,19 +134,4 @@ fn thread(export: &Export, at: usize) -> Json {
             "data": [], "name": [], "startTime": [], "endTime": [], "phase": [], "category": [], "length": 0,
         },
     })
-}
-
-/// The table of strings.
-#[derive(Default)]
-struct Strings(Vec<String>, std::collections::HashMap<String, usize>);
-
-impl Strings {
-    fn number(&mut self, text: &str) -> usize {
-        if let Some(&known) = self.1.get(text) {
-            return known;
-        }
-        self.0.push(text.to_owned());
-        self.1.insert(text.to_owned(), self.0.len() - 1);
-        self.0.len() - 1
-    }
 }

@@ -126,7 +126,7 @@ pub(crate) fn write(export: &Export, view: &View) -> io::Result<Vec<u8>> {
     // There is one for all values: that of samples has more to tell than that of counts.
     let sampled = export.values.iter().find(|value| value.sampled_ns.is_some());
     let (period, unit, every) = sampled.unwrap_or(&export.values[0]).period();
-    let mut table = Strings::new();
+    let mut table = Strings::with_empty();
     let mut number = |text| i64::from(table.number(text));
     let sample_type: Vec<ValueType> = names
         .iter()

@@ -1,11 +1,10 @@
 //! What events refer to by number: names, methods, stacks.
 
-use std::collections::HashMap;
-
 use trodden_profile::{CpuFrame, CpuFrameKind};
 
 use super::bytes::Bytes;
 use super::metadata::{CHECKPOINT, CLASS, FRAME_TYPE, METHOD, PACKAGE, STACK, SYMBOL, THREAD, THREAD_STATE};
+use crate::exports::strings::Strings;
 
 /// Number of the one thread, and of the one state.
 pub(super) const ONLY: u64 = 1;
@@ -33,18 +32,9 @@ pub(super) struct Place {
     pub bci: Option<u16>,
 }
 
-/// Names by number, from 1; 0 is none.
-#[derive(Default)]
-struct Names<'n>(HashMap<&'n str, u64>, Vec<&'n str>);
-
-impl<'n> Names<'n> {
-    fn number(&mut self, name: &'n str) -> u64 {
-        let next = self.1.len() as u64 + 1;
-        *self.0.entry(name).or_insert_with(|| {
-            self.1.push(name);
-            next
-        })
-    }
+/// A name's number among constants: from 1, as 0 is none.
+fn numbered(names: &mut Strings, name: &str) -> u64 {
+    names.number(name) as u64 + 1
 }
 
 /// A list of constants of a type.
@@ -114,16 +104,17 @@ impl<'p> Stacks<'p> {
 
     /// Writes the event with all constants.
     pub fn write(self, out: &mut Bytes) {
-        let mut symbols = Names::default();
-        let (mut packages, mut classes) = (Names::default(), Names::default());
+        let mut symbols = Strings::default();
+        let (mut packages, mut classes) = (Strings::default(), Strings::default());
         let mut methods = Pool::new(METHOD);
         for (number, frame) in (1..).zip(self.frames) {
             let descriptor = match frame.kind {
                 CpuFrameKind::Other => NO_PARAMETERS,
                 _ => &frame.descriptor,
             };
-            let class = classes.number(&frame.class);
-            let (name, descriptor) = (symbols.number(&frame.name), symbols.number(descriptor));
+            let class = numbered(&mut classes, &frame.class);
+            let name = numbered(&mut symbols, &frame.name);
+            let descriptor = numbered(&mut symbols, descriptor);
             methods.add(number, |out| {
                 for number in [class, name, descriptor] {
                     out.number(number);
@@ -131,23 +122,23 @@ impl<'p> Stacks<'p> {
             });
         }
         let mut of_classes = Pool::new(CLASS);
-        for (number, class) in (1..).zip(classes.1) {
+        for (number, class) in (1..).zip(classes.all()) {
             let package = class
                 .rsplit_once('/')
-                .map(|(package, _)| packages.number(package));
-            let name = symbols.number(class);
+                .map(|(package, _)| numbered(&mut packages, package));
+            let name = numbered(&mut symbols, class);
             of_classes.add(number, |out| {
                 out.number(name);
                 out.number(package.unwrap_or(0));
             });
         }
         let mut of_packages = Pool::new(PACKAGE);
-        for (number, package) in (1..).zip(packages.1) {
-            let name = symbols.number(package);
+        for (number, package) in (1..).zip(packages.all()) {
+            let name = numbered(&mut symbols, package);
             of_packages.add(number, |out| out.number(name));
         }
         let mut texts = Pool::new(SYMBOL);
-        for (number, symbol) in (1..).zip(symbols.1) {
+        for (number, symbol) in (1..).zip(symbols.all()) {
             texts.add(number, |out| out.text(symbol));
         }
         let mut types = Pool::new(FRAME_TYPE);

@@ -1,8 +1,7 @@
 //! The types of a chunk: events, what their fields refer to, and the annotations by which readers show them.
 
-use std::collections::HashMap;
-
 use super::bytes::Bytes;
+use crate::exports::strings::Strings;
 
 /// Number of the event that describes the others.
 const METADATA: u32 = 0;
@@ -294,36 +293,17 @@ impl Element {
         self
     }
 
-    fn write(&self, strings: &mut Table, out: &mut Bytes) {
-        out.number(strings.number(self.name));
+    fn write(&self, strings: &mut Strings, out: &mut Bytes) {
+        out.number(strings.number(self.name) as u64);
         out.number(self.attributes.len() as u64);
         for (name, value) in &self.attributes {
-            out.number(strings.number(name));
-            out.number(strings.number(value));
+            out.number(strings.number(name) as u64);
+            out.number(strings.number(value) as u64);
         }
         out.number(self.children.len() as u64);
         for child in &self.children {
             child.write(strings, out);
         }
-    }
-}
-
-/// Strings by number, from 0.
-#[derive(Default)]
-struct Table {
-    all: Vec<String>,
-    numbers: HashMap<String, u64>,
-}
-
-impl Table {
-    fn number(&mut self, text: &str) -> u64 {
-        if let Some(&number) = self.numbers.get(text) {
-            return number;
-        }
-        let next = self.all.len() as u64;
-        self.all.push(text.to_owned());
-        self.numbers.insert(text.to_owned(), next);
-        next
     }
 }
 
@@ -338,15 +318,15 @@ pub(super) fn write(out: &mut Bytes) {
             .with("locale", "en_US")
             .with("gmtOffset", "0"),
     ];
-    let (mut strings, mut tree) = (Table::default(), Bytes::default());
+    let (mut strings, mut tree) = (Strings::default(), Bytes::default());
     root.write(&mut strings, &mut tree);
     out.event(METADATA, |event| {
         // Time, duration, and the number of these types among those of the recording.
         for number in [0, 0, 1] {
             event.number(number);
         }
-        event.number(strings.all.len() as u64);
-        for text in &strings.all {
+        event.number(strings.all().len() as u64);
+        for text in strings.all() {
             event.text(text);
         }
         event.append(&tree);

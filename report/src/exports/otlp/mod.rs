@@ -33,7 +33,7 @@ fn message(export: &Export, view: &View) -> ProfilesData {
     let names: Vec<_> = (export.values.iter())
         .map(|value| (value.stored_name(), value.period()))
         .collect();
-    let mut strings = Strings::new();
+    let mut strings = Strings::with_empty();
     let mut attributes = vec![KeyValueAndUnit::default()];
     let mut attribute = |key_strindex, value| {
         attributes.push(KeyValueAndUnit {
