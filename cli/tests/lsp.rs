@@ -494,7 +494,7 @@ fn a_profile_that_is_written_again_is_read_again() {
     );
 
     project.record(1);
-    // It says by itself that there is something to ask for.
+    // It says on its own that there is something to ask for.
     editor.read_until(|message| message["method"] == "workspace/codeLens/refresh");
     let first = loop {
         let lenses = editor.lenses(&source);

@@ -6,7 +6,7 @@ import java.lang.invoke.MethodType;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A request, where no method of its own handles it: what lies between its beginning and its end. {@code trodden
+ * A request, where no method of its own handles it: the time from its beginning to its end. {@code trodden
  * slow} says what slow ones do differently.
  *
  * <pre>{@code

@@ -130,7 +130,7 @@ fn each_request_has_its_paths(jdk: Jdk, flags: &[&str], threads: &str) -> Result
         assert!(own.iter().zip(&outside).all(|(own, outside)| own <= outside));
         assert!(found.samples.iter().all(|sample| sample.cpu_ns.is_some()));
     }
-    // They are parts of all that was counted.
+    // They are parts of the whole counts.
     let all: u64 = profile
         .classes
         .iter()

@@ -34,7 +34,7 @@ fn the_committed_files_follow_from_the_settings() -> Result<()> {
         assert_eq!(
             read(&root())?,
             read(out.path())?,
-            "{file}: packaging/release-kit writes it anew"
+            "{file}: packaging/release-kit writes it again"
         );
     }
 

@@ -6,7 +6,7 @@ import jdk.internal.vm.annotation.DontInline;
 
 /**
  * Requests: how long each takes, and of a random part which paths they took. A request is the outermost
- * activation of a method that handles some, or what lies between two calls of {@code trodden.Span}.
+ * activation of a method that handles some, or what is between two calls of {@code trodden.Span}.
  *
  * <p>The paths are the difference of the thread's counts between the request's beginning and its end. Nothing
  * is added to the probes that count them.

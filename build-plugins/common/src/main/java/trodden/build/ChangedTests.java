@@ -25,7 +25,7 @@ public final class ChangedTests {
 
     private static final String MESSAGE = "trodden: ";
     private static final String ALL = MESSAGE + "all tests: ";
-    /** Names of methods that filters of tests take as they are. */
+    /** Names of methods that filters of tests take unchanged. */
     private static final Pattern PLAIN = Pattern.compile("[\\p{L}_$][\\p{L}\\p{N}_$]*");
 
     private final List<String> names = new ArrayList<>();

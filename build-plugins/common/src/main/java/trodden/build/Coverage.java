@@ -187,7 +187,7 @@ public final class Coverage {
             int code = tools.run(lines::add, arguments);
             if (code != 0 && format.equals("jacoco") && String.join(" ", lines).contains(OTHER_BYTES)) {
                 warn.accept("Format jacoco is left out: classes were changed before Trodden saw them, in ways that cannot"
-                        + " be told from the code of the files");
+                        + " be derived from the code of the files");
                 continue;
             }
             lines.forEach(log);
