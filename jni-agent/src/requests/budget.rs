@@ -62,7 +62,8 @@ impl Budget {
         self.spent_ns.load(Ordering::Relaxed)
     }
 
-    /// A request has ended. `took_ns`: the time of its reading, if it was chosen. Returns the chance of the next ones.
+    /// A request has ended. `took_ns`: the time of its reading, if it was chosen. Returns the chance of the
+    /// next ones.
     pub fn spend(&self, took_ns: Option<u64>) -> f64 {
         let requests = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
         if let Some(took_ns) = took_ns {

@@ -27,8 +27,8 @@ impl Collections {
         self.begun.store(monotonic(), Ordering::Relaxed);
     }
 
-    /// The program continues. Called by the thread that stopped it: who holds the lock is in no Java code, and lets go
-    /// of it.
+    /// The program continues. Called by the thread that stopped it: who holds the lock is in no Java code,
+    /// and lets go of it.
     pub fn ends(&self) {
         let begun = self.begun.swap(0, Ordering::Relaxed);
         if begun != 0 {
