@@ -191,7 +191,7 @@ fn k_result<S: KSink<Forest: Sync> + Sync>(
     let analysis = KPathStream::<S>::new(options).unwrap();
     let mut result = analysis.result();
     analysis.add(&mut result, &fed(&analysis, words, batch)).unwrap();
-    let rows = result.forest.iteration_forest().sequences();
+    let rows = result.forests[0].0.iteration_forest().sequences();
     rows.into_iter().map(|(m, p, c)| ((m, p), c)).collect()
 }
 
@@ -336,7 +336,7 @@ fn late_attach_counts_orphans() {
     let mut result = analysis.result();
     analysis.add(&mut result, &fed(&analysis, &words, 3)).unwrap();
     assert_eq!((result.tally.orphans, result.tally.lost_exits), (2, 1));
-    let forest = result.forest.iteration_forest();
+    let forest = result.forests[0].0.iteration_forest();
     assert_eq!(forest.count(1, &[5, 6, 9]), 1);
     assert_eq!(forest.count(2, &[7, 8]), 1);
     assert_eq!(forest.count(0, &[3]), 1);
@@ -414,7 +414,7 @@ fn reset_keeps_the_stack() {
         analysis.consume(&mut thread, &after.map(|word| word.0));
         let mut result = analysis.result();
         analysis.add(&mut result, &thread).unwrap();
-        let forest = result.forest.iteration_forest();
+        let forest = result.forests[0].0.iteration_forest();
         // With bursts, activations that were open are not taken up again.
         let open = u64::from(bursts.is_none());
         assert_eq!(forest.count(1, &[2, 3]), open);
@@ -473,7 +473,7 @@ fn threads_do_not_mix() {
 }
 
 /// A class whose methods have two branches one after the other: four paths.
-fn class(name: &str, methods: u32) -> ClassMap {
+pub(crate) fn class(name: &str, methods: u32) -> ClassMap {
     let edges = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 5), (4, 6), (5, 6)];
     let graph = SimpleGraph::new(7, &edges);
     let weights = EdgeWeights::uniform(&graph);

@@ -8,3 +8,4 @@ mod random;
 mod rooms;
 mod stream;
 mod subpaths;
+mod timed;

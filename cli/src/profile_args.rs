@@ -131,13 +131,20 @@ pub fn for_production(options: &mut ProfileOptions, production: Option<Productio
     options.check().map_err(|e| usage(&e))
 }
 
-/// Says that not every call is counted, if contexts are asked for and nothing is given for bursts.
-pub fn warn_of_bursts(options: &ProfileOptions) {
-    if options.bursts_unless_told() {
-        output::complain(
-            "contexts: calls are counted in bursts, so shares are estimates (--burst off counts every call, and slows the program)",
-        );
+/// Says that only bursts are counted, if nothing is given for them. A program that was `attached` to gives no bursts of
+/// paths.
+pub fn warn_of_bursts(options: &ProfileOptions, attached: bool) {
+    if !options.bursts_unless_told() || attached && options.follows_steps() {
+        return;
     }
+    let what = if options.follows_steps() {
+        "kpaths: paths"
+    } else {
+        "contexts: calls"
+    };
+    output::complain(&format!(
+        "{what} are counted in bursts, so shares are estimates (--burst off counts all of them, and slows the program)"
+    ));
 }
 
 /// An error of options, in the syntax of the command line.

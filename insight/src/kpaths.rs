@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use trodden_profile::{KPaths, PathForest};
+use trodden_profile::{ByGroup, KPaths, product_interval};
 
 use crate::findings::ratio;
 use crate::view::{MethodView, NoPath, PathView};
@@ -60,12 +60,19 @@ impl Limits {
 pub struct Trees {
     /// Paths of a sequence at most.
     pub k: u32,
+    /// The bursts that alone were counted, in option syntax.
+    pub bursts: Option<String>,
+    /// True if shares have intervals: bursts were of the clock.
+    pub has_intervals: bool,
     /// Path ends in the whole forest.
     pub total: u64,
     /// Sequences in the whole forest.
     pub sequences: usize,
     /// At index `i`: occurrences of sequences of `i + 2` paths that are missing at most.
     pub missing: Vec<u64>,
+    /// The share of the method's path ends that each tree's first path has, in 95 of 100 runs like this one.
+    /// Parallel to `trees`.
+    pub intervals: Vec<Option<(f64, f64)>>,
     /// The most frequent root first. Only those after which something came.
     pub trees: Vec<Tree>,
     /// Trees that are not shown because there are too many.
@@ -98,20 +105,24 @@ pub struct TreeNode {
     pub parent: Option<usize>,
     /// Positions of the nodes below.
     pub children: Vec<usize>,
-    /// Share of the counter above.
+    /// Share of the occurrences of the sequence above whose continuation was seen.
     pub of_parent: f64,
-    /// Share of the root's counter.
+    /// Share of the root's: the product of the shares on the way from there.
     pub of_root: f64,
+    /// Per group of bursts, its counter and the occurrences whose continuation was seen, if there are groups.
+    by_group: Option<[ByGroup; 2]>,
     /// Children that are not shown: how many, and their counters.
     pub hidden: (usize, u64),
     /// How often nothing came after it. 0 at the deepest level, where it is not known.
     pub ended: u64,
+    /// Occurrences whose continuation was seen, or that ended.
+    pub known: u64,
 }
 
 impl Trees {
     /// `None` if the method has no forest, or no path in it ever followed another.
     pub fn new(kpaths: Option<&KPaths>, method: &MethodView, limits: &Limits) -> Option<Self> {
-        let (kpaths, forest) = (kpaths?, method.forest?);
+        let (kpaths, (place, forest)) = (kpaths?, method.forest?);
         let mut roots: Vec<_> = forest.roots().collect();
         roots.sort_by_key(|(_, root)| (Reverse(root.count), root.path));
         let (inner, last): (Vec<_>, Vec<_>) = roots
@@ -122,8 +133,13 @@ impl Trees {
         }
         let shown = inner.iter().take(limits.trees);
         let trees: Vec<Tree> = shown
-            .map(|&(root, _)| Tree::new(forest, kpaths.k, root, limits))
+            .map(|&(root, _)| Tree::new(kpaths, place, root, limits))
             .collect();
+        let all = kpaths.ends_by_group(place);
+        let interval = |tree: &Tree| {
+            let [count, _] = tree.root().by_group?;
+            product_interval(&[[count, all?]])
+        };
         let numbers = trees.iter().flat_map(|t| t.nodes.iter().map(|n| n.path));
         let paths: BTreeMap<_, _> = numbers.map(|n| (n, method.path(n))).collect();
         let route = |path: &PathView| crate::route::route(path, method.map, method.decisions());
@@ -133,6 +149,9 @@ impl Trees {
         Some(Trees {
             routes: routes.collect(),
             k: kpaths.k,
+            bursts: kpaths.bursts.clone(),
+            has_intervals: !kpaths.groups.is_empty(),
+            intervals: trees.iter().map(interval).collect(),
             total: forest.total(),
             sequences: forest.nodes().len(),
             missing: forest.missing_by_length().to_vec(),
@@ -145,21 +164,32 @@ impl Trees {
 }
 
 impl Tree {
-    fn new(forest: &PathForest, k: u32, root: usize, limits: &Limits) -> Self {
+    fn new(kpaths: &KPaths, place: (usize, usize), root: usize, limits: &Limits) -> Self {
+        let (forest, k) = (&kpaths.methods[&place], kpaths.k);
+        let cuts = forest.has_cuts();
         let mut tree = Tree { nodes: Vec::new() };
         let all = forest.nodes();
+        let mut sequence = Vec::new();
         let mut stack = vec![(root, None)];
         while let Some((index, parent)) = stack.pop() {
             let node = &all[index];
+            sequence.truncate(node.length as usize - 1);
+            sequence.push(node.path);
             let at = tree.nodes.len();
             let above: Option<&TreeNode> = parent.map(|p: usize| &tree.nodes[p]);
             let at_most = node.count.saturating_add(forest.missing(node.length));
             let mut children: Vec<_> = forest.children(index).collect();
             let below: u64 = children.iter().fold(0, |sum, (_, c)| c.count.saturating_add(sum));
             let all_children = children.len();
-            let whole = all[root].count;
+            let of_parent = above.map_or(1.0, |above| ratio(node.count, above.known));
+            // What was not cut is told from the counters alone, without errors of rounding.
+            let of_root = match above {
+                Some(above) if cuts => above.of_root * of_parent,
+                _ => ratio(node.count, all[root].count),
+            };
             children.retain(|(_, c)| {
-                ratio(c.count, node.count) >= limits.min_parent && ratio(c.count, whole) >= limits.min_root
+                let share = ratio(c.count, node.known());
+                share >= limits.min_parent && of_root * share >= limits.min_root
             });
             let kept: u64 = children.iter().fold(0, |sum, (_, c)| c.count.saturating_add(sum));
             tree.nodes.push(TreeNode {
@@ -169,11 +199,13 @@ impl Tree {
                 at_most: above.map_or(at_most, |above| at_most.min(above.at_most)),
                 parent,
                 children: Vec::new(),
-                of_parent: above.map_or(1.0, |above| ratio(node.count, above.count)),
-                of_root: ratio(node.count, whole),
+                of_parent,
+                of_root,
+                by_group: kpaths.by_group(place, &sequence),
+                known: node.known(),
                 hidden: (all_children - children.len(), below.saturating_sub(kept)),
                 ended: if node.length < k {
-                    node.count.saturating_sub(below)
+                    node.known().saturating_sub(below)
                 } else {
                     0
                 },
@@ -210,8 +242,10 @@ pub struct Line {
     pub children: Vec<usize>,
     /// Index of its last node; counters and shares are that one's.
     pub last: usize,
-    /// The last node's counter as a share of the line above's.
+    /// The last node's share of the line above.
     pub of_parent: f64,
+    /// The same share in 95 of 100 runs like this one, if that is known.
+    pub interval: Option<(f64, f64)>,
     /// Lines above it.
     pub depth: usize,
 }
@@ -244,10 +278,12 @@ impl Tree {
                 children: Vec::new(),
                 last: first,
                 of_parent: 1.0,
+                interval: None,
                 depth: 0,
             };
             line.push(self.nodes[first].path);
-            let whole = self.nodes[first].count as f64;
+            // Of the first node's occurrences.
+            let mut kept = 1.0;
             while let (Some(_), [only]) = (parent, &self.nodes[line.last].children[..]) {
                 let (node, child) = (&self.nodes[line.last], &self.nodes[*only]);
                 let loss = match fold {
@@ -256,16 +292,19 @@ impl Tree {
                     Fold::Runs => break,
                     Fold::Chains => LOSS,
                 };
-                if (child.count as f64) < whole * (1.0 - loss) {
+                let rest = kept * child.of_parent;
+                if rest < 1.0 - loss {
                     break;
                 }
+                kept = rest;
                 line.last = *only;
                 line.push(child.path);
             }
             if let Some(parent) = parent {
                 let above: &mut Line = &mut lines[parent];
                 above.children.push(at);
-                line.of_parent = ratio(self.nodes[line.last].count, self.nodes[above.last].count);
+                line.of_parent = kept * self.nodes[first].of_parent;
+                line.interval = self.interval(above.last, line.last);
                 line.depth = above.depth + 1;
             }
             let children = self.nodes[line.last].children.iter().rev();
@@ -273,6 +312,25 @@ impl Tree {
             lines.push(line);
         }
         lines
+    }
+
+    /// The share of a node in one above it, in 95 of 100 runs like this one.
+    fn interval(&self, above: usize, node: usize) -> Option<(f64, f64)> {
+        let mut shares = Vec::new();
+        let mut at = node;
+        while at != above {
+            let parent = self.nodes[at].parent?;
+            let ([count, _], [_, known]) = (self.nodes[at].by_group?, self.nodes[parent].by_group?);
+            shares.push([count, known]);
+            at = parent;
+        }
+        product_interval(&shares)
+    }
+
+    /// The interval of [`of_parent`](TreeNode::of_parent) of a node, if it is known.
+    pub fn share_interval(&self, node: &TreeNode) -> Option<(f64, f64)> {
+        let ([count, _], [_, known]) = (node.by_group?, self.nodes[node.parent?].by_group?);
+        product_interval(&[[count, known]])
     }
 
     /// The first path alone.
@@ -299,6 +357,11 @@ impl std::fmt::Display for Step {
     }
 }
 
+/// Half the width of the interval of a share, on its wider side.
+pub fn margin(share: f64, (low, high): (f64, f64)) -> f64 {
+    (share - low).max(high - share)
+}
+
 /// What came after a line besides its children, if it is worth a line by the same threshold: words, share of the line,
 /// share of the root.
 pub fn leftovers(tree: &Tree, line: &Line, limits: &Limits) -> Vec<(String, f64, f64)> {
@@ -310,7 +373,13 @@ pub fn leftovers(tree: &Tree, line: &Line, limits: &Limits) -> Vec<(String, f64,
     };
     [(words, count), ("the call ended".to_owned(), node.ended)]
         .into_iter()
-        .map(|(words, count)| (words, ratio(count, node.count), ratio(count, tree.root().count)))
+        .map(|(words, count)| {
+            (
+                words,
+                ratio(count, node.known),
+                node.of_root * ratio(count, node.known),
+            )
+        })
         .filter(|&(_, of_line, of_root)| {
             of_root > 0.0 && of_line >= limits.min_parent && of_root >= limits.min_root
         })

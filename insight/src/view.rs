@@ -105,8 +105,8 @@ pub struct MethodView<'p> {
     pub edges: EdgeProfile,
     /// Per block: do the counts say how often it ran?
     pub known_blocks: Vec<bool>,
-    /// Which of its paths followed which, if the profile tells.
-    pub forest: Option<&'p PathForest>,
+    /// Which of its paths followed which, if the profile tells: where its forest is, and the forest.
+    pub forest: Option<((usize, usize), &'p PathForest)>,
     /// How much of it was really counted, if not all.
     pub observation: Option<&'p Observation>,
     /// Its loops, each on its own, if the profile tells.
@@ -275,7 +275,7 @@ impl<'p> View<'p> {
                 let mut method = MethodView::new(class, map, counts, Rc::clone(sources));
                 method.conditions = conditions((position, index));
                 method.readings = profile.run.has_readings_only();
-                method.forest = forest;
+                method.forest = forest.map(|forest| ((position, index), forest));
                 let place = (position as u32, index as u32);
                 let found = profile
                     .observations

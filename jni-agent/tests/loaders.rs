@@ -42,7 +42,7 @@ fn loaders_are_not_asked_for_what_probes_name() {
             "probe=auto",
             "profile=contexts,burst=off",
             "profile=contexts,burst=static:2ms:200us",
-            "profile=kpaths",
+            "profile=kpaths,burst=off",
             "profile=coverage",
             "profile=structural",
         ] {

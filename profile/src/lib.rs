@@ -34,7 +34,7 @@ pub use model::{
     ConditionKind, Conditions, ContextNode, ContextRow, ContextTree, Contexts, CountBasis, CounterLayout,
     Covered, CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, EdgeLabel,
     EdgeProfile, EndKind, ExactSubpaths, ExecutedMethod, ExecutedPath, FORMAT_VERSION, Fault, ForestNode,
-    ForestProblem, FrameLines, HotSpotBranch, HotSpotMethod, InlinedCode, KNOWN_SUBPATH, KPaths,
+    ForestProblem, Forests, FrameLines, HotSpotBranch, HotSpotMethod, InlinedCode, KNOWN_SUBPATH, KPaths,
     KPathsOverlap, Key, Known, LeftAlone, LevelOverlap, LineEntry, LoadError, MapsWriter, Memory, MemoryRun,
     MergeError, MethodAccuracy, MethodConditions, MethodCounts, MethodCovered, MethodMap, MethodOverlap,
     MethodPart, MethodShape, MethodTime, OFTEN, Observation, Outcome, PathAtPlace, PathDescription,
@@ -43,7 +43,8 @@ pub use model::{
     SectionProblem, ShapeHasher, Skipped, Step, Subpath, SubpathAccuracy, SubpathRun, Subpaths,
     SubtractError, TestCounts, UnreadableCount, WaitsOf, WriteError, alike, check_conditions, compare,
     edge_key, flow, is_control, kpaths_overlap, least_rotation, merge, path_key, printable, printable_lines,
-    same_paths, share_interval, share_interval_of, subpath_accuracy, subtract, values, without_values,
+    product_interval, same_paths, share_interval, share_interval_of, subpath_accuracy, subtract, values,
+    without_values,
 };
 pub use options::{MAX_K, MAX_SUBPATH, Schedule};
 pub use stream::{events, trace};

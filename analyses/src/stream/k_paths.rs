@@ -1,13 +1,13 @@
 //! k-iteration path forests of the event stream.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
 
 use trodden_profile::events::{EventKinds, ThreadInfo};
 use trodden_profile::options::{Burst, ProfileOptions};
-use trodden_profile::{PathForest, Profile, Schedule, facts};
+use trodden_profile::{BURST_GROUPS, ForestProblem, Forests, PathForest, Profile, Schedule, facts};
 
+use super::timed::{Tails, TimedBursts};
 use super::{ActivationWords, Pipeline, StackTally, StreamAnalysis, StreamError};
 use crate::MethodPlaces;
 use crate::kpaths::{
@@ -54,6 +54,11 @@ impl KPathsOptions {
             },
             timed: Some(options.burst).filter(|_| options.has_bursts_in_program()),
         }
+    }
+
+    /// Are groups of bursts kept apart? Pruned forests of them would not add up.
+    fn groups(&self) -> bool {
+        self.timed.is_some() && self.nodes.is_none()
     }
 }
 
@@ -244,13 +249,15 @@ pub enum KPathsThread<S: KSink> {
     All(ActivationWords<Activations<S>>),
     /// The sampled ones are analysed.
     Bursts(ActivationWords<ActivationBursts<Activations<S>>>),
+    /// Those of bursts by the clock are analysed, each group of bursts apart.
+    Timed(Box<TimedBursts<S>>),
 }
 
 /// The result of several threads.
 #[derive(Clone, Debug)]
 pub struct KPathsResult<F> {
-    /// The merged forest.
-    pub forest: F,
+    /// The merged forest; of bursts by the clock that of each group, with the tails that these cut.
+    pub forests: Vec<(F, Tails)>,
     /// Bytes that the threads' paths took while they ran, summed.
     pub bytes: u64,
     /// Counts of inconsistencies.
@@ -284,6 +291,9 @@ impl<S: KSink<Forest: Sync> + Sync> StreamAnalysis for KPathStream<S> {
     fn thread(&self, _: &ThreadInfo) -> KPathsThread<S> {
         let all = Activations::new(self.empty.clone());
         match self.options.bursts {
+            None if self.options.groups() => {
+                KPathsThread::Timed(Box::new(TimedBursts::new(&self.empty, self.options.k)))
+            }
             None => KPathsThread::All(ActivationWords::new(all)),
             Some(windows) => {
                 let bursts = ActivationBursts::every(windows.interval, windows.schedule(), all);
@@ -296,6 +306,7 @@ impl<S: KSink<Forest: Sync> + Sync> StreamAnalysis for KPathStream<S> {
         match thread {
             KPathsThread::All(all) => all.consume(words),
             KPathsThread::Bursts(bursts) => bursts.consume(words),
+            KPathsThread::Timed(bursts) => bursts.consume(words),
         }
     }
 
@@ -311,12 +322,16 @@ impl<S: KSink<Forest: Sync> + Sync> StreamAnalysis for KPathStream<S> {
                 bursts.restart().restart(self.empty.clone(), &[]);
                 *tally = StackTally::default();
             }
+            KPathsThread::Timed(bursts) => **bursts = TimedBursts::new(&self.empty, self.options.k),
         }
     }
 
     fn result(&self) -> KPathsResult<S::Forest> {
         KPathsResult {
-            forest: self.none.clone(),
+            forests: vec![
+                (self.none.clone(), Tails::default());
+                if self.options.groups() { BURST_GROUPS } else { 1 }
+            ],
             bytes: 0,
             tally: StackTally::default(),
             activations: self.options.bursts.map(|_| (0, 0)),
@@ -333,12 +348,17 @@ impl<S: KSink<Forest: Sync> + Sync> StreamAnalysis for KPathStream<S> {
                 result.activations = Some((entered + own.0, sampled + own.1));
                 (bursts.inner(), words.tally())
             }
+            KPathsThread::Timed(bursts) => {
+                result.bytes += bursts.bytes();
+                result.tally.add(&bursts.tally());
+                return Ok(bursts.add_to(&mut result.forests)?);
+            }
         };
         result.bytes += activations.sink().bytes();
         result.tally.add(&tally);
         Ok(activations
             .sink()
-            .add_to(activations.open(), &mut result.forest)?)
+            .add_to(activations.open(), &mut result.forests[0].0)?)
     }
 
     fn write(
@@ -347,44 +367,38 @@ impl<S: KSink<Forest: Sync> + Sync> StreamAnalysis for KPathStream<S> {
         places: &MethodPlaces,
         profile: &mut Profile,
     ) -> Result<(), StreamError> {
-        let forest = result.forest.iteration_forest();
+        let sum = |of: fn(&S::Forest) -> u64| result.forests.iter().map(|(forest, _)| of(forest)).sum();
+        let dropped = sum(S::Forest::dropped);
         let mut section = trodden_profile::KPaths {
             k: self.options.k,
-            slab_nodes: result.forest.nodes(),
+            slab_nodes: sum(S::Forest::nodes),
             slab_bytes: result.bytes,
             budget: self.options.nodes.map(u64::from),
             bursts: (self.options.bursts.map(|windows| windows.to_string()))
                 .or_else(|| Some(self.options.timed?.to_string())),
             orphans: result.tally.orphans,
-            dropped: result.forest.dropped(),
-            methods: BTreeMap::new(),
+            dropped,
+            ..trodden_profile::KPaths::default()
         };
         let mut unknown = 0;
-        for rows in forest.preorder().chunk_by(|a, b| a.0 == b.0) {
-            let method = rows[0].0;
+        let forests = result.forests.iter();
+        let forests = forests.map(|(forest, tails)| self.placed(forest, tails, places, &mut unknown));
+        let mut forests: Vec<Forests> = forests.collect::<Result<_, _>>()?;
+        match &mut forests[..] {
+            [all] => section.methods = std::mem::take(all),
+            _ => section = section.with_groups(forests)?,
+        }
+        for (&(class, index), forest) in &section.methods {
             // Level 1 is the plain path profile.
-            let level_1 = rows.iter().filter(|row| row.1 == 1);
-            let Some((class, index)) = places.place(method) else {
-                unknown += level_1.map(|row| row.3).sum::<u64>();
-                continue;
-            };
             let paths = &mut profile.classes[class].counts[index].paths;
             if paths.is_empty() {
-                paths.extend(level_1.map(|row| (row.2, row.3)));
+                paths.extend(forest.roots().map(|(_, root)| (root.path, root.count)));
                 profile.run.exact &= self.options.bursts.is_none() && self.options.timed.is_none();
             }
-            let missing = (2..=self.options.k as usize).map(|length| forest.missing(method, length));
-            let trees = PathForest::from_preorder(rows.iter().map(|row| (row.1, row.2, row.3)))?;
-            section
-                .methods
-                .insert((class, index), trees.with_missing(missing.collect()));
         }
         profile.kpaths = Some(section);
         profile.run.facts.add(facts::KPATHS_UNKNOWN, unknown);
-        profile
-            .run
-            .facts
-            .add(facts::KPATHS_DROPPED, result.forest.dropped());
+        profile.run.facts.add(facts::KPATHS_DROPPED, dropped);
         profile.run.facts.add(facts::ORPHANS, result.tally.orphans);
         profile.run.facts.add(facts::LOST_EXITS, result.tally.lost_exits);
         profile.run.facts.add(facts::GAPS, result.tally.gaps);
@@ -394,5 +408,31 @@ impl<S: KSink<Forest: Sync> + Sync> StreamAnalysis for KPathStream<S> {
             profile.run.facts.add(facts::ACTIVATIONS_SAMPLED, sampled);
         }
         Ok(())
+    }
+}
+
+impl<S: KSink> KPathStream<S> {
+    /// A forest as methods of a profile. Path ends of methods that are not in it count as `unknown`.
+    fn placed(
+        &self,
+        forest: &S::Forest,
+        tails: &Tails,
+        places: &MethodPlaces,
+        unknown: &mut u64,
+    ) -> Result<Forests, ForestProblem> {
+        let forest = forest.iteration_forest();
+        let mut methods = Forests::new();
+        for rows in forest.preorder().chunk_by(|a, b| a.0 == b.0) {
+            let method = rows[0].0;
+            let Some(place) = places.place(method) else {
+                *unknown += rows.iter().filter(|row| row.1 == 1).map(|row| row.3).sum::<u64>();
+                continue;
+            };
+            let missing = (2..=self.options.k as usize).map(|length| forest.missing(method, length));
+            let trees = PathForest::from_preorder(rows.iter().map(|row| (row.1, row.2, row.3)))?;
+            let trees = trees.with_missing(missing.collect()).with_cuts(tails.of(method));
+            methods.insert(place, trees);
+        }
+        Ok(methods)
     }
 }

@@ -43,6 +43,7 @@ mod pipeline;
 mod record;
 mod replay;
 mod stack;
+mod timed;
 
 pub use k_paths::{BurstWindows, KForest, KPathStream, KPathsOptions, KPathsResult, KPathsThread, KSink};
 pub use null::NullStream;
@@ -51,6 +52,7 @@ pub use pipeline::{Pipeline, Recorder, ThreadStream};
 pub use record::TraceRecorder;
 pub use replay::{ReplayError, Replayed, replay};
 pub use stack::{ActivationWords, StackTally};
+pub use timed::{Tails, TimedBursts};
 
 use trodden_profile::events::{EventKinds, ThreadInfo};
 use trodden_profile::{ForestProblem, Profile};

@@ -52,7 +52,7 @@ impl Session<'_> {
         let profile = self.profile.sampled(self.production)?;
         let mut command = profile.command(Action::Start, &[])?;
         for_production(&mut command.options, self.production)?;
-        warn_of_bursts(&command.options);
+        warn_of_bursts(&command.options, true);
         let places = sources::places(self.sources)?;
         let wanted = self.output.map(|file| self.place(file)).transpose()?;
         let interrupted = interrupt::flag(&[])?;

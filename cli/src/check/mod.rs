@@ -96,7 +96,7 @@ fn judge(rule: &Rule, coverage: &Coverage) -> Result<Vec<String>, CliError> {
     {
         let what = format!(
             "rule '{rule}': of {unknown} prime paths it is not known whether they ran, since they continue where loops begin \
-             again; a profile of --profile kpaths --k {needs} tells"
+             again; a profile of --profile kpaths --burst off --k {needs} tells"
         );
         return Err(CliError::Failed(what));
     }

@@ -62,7 +62,7 @@ pub struct CoverageCommand {
     #[arg(long)]
     mcdc: bool,
     /// Prime paths: those without repetition that are part of no longer one, as GCC 15 counts them. Needs
-    /// --profile kpaths where there are loops; shown in text and JSON.
+    /// --profile kpaths --burst off where there are loops; shown in text and JSON.
     #[arg(long)]
     prime_paths: bool,
     #[command(flatten)]

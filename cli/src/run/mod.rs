@@ -119,7 +119,7 @@ fn once(args: &RunArgs) -> Result<u8, CliError> {
     }
     let quiet = options.output.quiet;
     if !quiet {
-        warn_of_bursts(&options);
+        warn_of_bursts(&options, false);
     }
 
     let agent = AgentCommand {

@@ -69,7 +69,7 @@ fn load(vm: Vm, command: AgentCommand) -> Result<(), JvmError> {
     // Compiled code looks up handlers of exceptions more slowly for who may ask for these.
     let may_burst = command.action == Action::Start && command.options.bursts_unless_told();
     let wants_events = command.options.has_events_of_jvm() || may_burst;
-    let wants_steps = command.options.has_steps_of_jvm();
+    let wants_steps = wants_events && command.options.follows_steps();
     let method_events = wants_events && add_method_events(jvmti, wants_steps).is_ok();
     let granted = Granted {
         frames,

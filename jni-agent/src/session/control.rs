@@ -152,17 +152,18 @@ fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result
     }
 }
 
-/// Contexts of a running program come from bursts, unless the options say otherwise: of the JVM's own events
-/// where it gives them, which it does only to who asks as it starts.
+/// Contexts and k-iteration paths of a running program come from bursts, unless the options say otherwise: of
+/// the JVM's own events where it gives them, which it does only to an agent that asks as it starts.
 fn bursts_unless_told(agent: &Agent, options: &mut ProfileOptions) {
-    let events = if agent.host.granted.method_events {
+    let granted = agent.host.granted;
+    let events = if granted.method_events && (granted.steps || !options.follows_steps()) {
         BurstEvents::Jvm
     } else {
         BurstEvents::Probes
     };
     if options.take_bursts_unless_told(events) {
         info!(
-            "calls are counted in bursts: burst={} (burst=off counts every call)",
+            "only bursts are counted: burst={} (burst=off counts all)",
             options.burst
         );
     }

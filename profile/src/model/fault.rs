@@ -121,6 +121,12 @@ pub enum Fault {
     /// An edge was followed between blocks of which one did not run.
     #[error("coverage has the way from block {0} to block {1}, of which one did not run")]
     Way(usize, usize),
+    /// The path forests of groups of bursts have no sum.
+    #[error("path forests of groups of bursts: {0}")]
+    Forests(ForestProblem),
+    /// What groups of bursts counted is not what all counted.
+    #[error("path forests of groups of bursts do not add up to those of all")]
+    Groups,
     /// The structure graphs of a method cannot be made: class, method.
     #[error("structure graphs of method {1} of class {0}, which cannot be made")]
     NoStructure(u32, u32),

@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod basis;
+mod burst_groups;
 mod by_test;
 pub(crate) mod codec;
 mod command;
@@ -45,6 +46,7 @@ mod translate;
 
 pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
 pub use basis::{CountBasis, Rate};
+pub use burst_groups::{BURST_GROUPS, ByGroup, product_interval};
 pub use by_test::TestCounts;
 pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, SectionProblem, WriteError};
 pub use command::without_values;
@@ -52,9 +54,7 @@ pub use conditions::{
     CodeCopy, CodeRange, CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome,
     check_conditions,
 };
-pub use contexts::{
-    BURST_GROUPS, BurstGroups, ByGroup, ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange,
-};
+pub use contexts::{BurstGroups, ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange};
 pub use counts::{MethodCounts, MethodPart};
 pub use coverage::{Covered, MethodCovered};
 pub use cpu::{
@@ -71,7 +71,8 @@ pub use hotspot::{HotSpotBranch, HotSpotMethod};
 pub use identity::{Key, edge_key, path_key};
 pub use inlining::InlinedCode;
 pub use kpaths::{
-    ForestNode, ForestProblem, KPaths, KPathsOverlap, LevelOverlap, MethodOverlap, PathForest, kpaths_overlap,
+    ForestNode, ForestProblem, Forests, KPaths, KPathsOverlap, LevelOverlap, MethodOverlap, PathForest,
+    kpaths_overlap,
 };
 pub use map::{BlockExit, BlockInfo, ClassMap, CounterLayout, EdgeLabel, LineEntry, MethodMap};
 pub use maps::MapsWriter;

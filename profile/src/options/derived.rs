@@ -149,30 +149,39 @@ impl ProfileOptions {
         matches!(self.burst, Burst::Timed { .. })
     }
 
-    /// Do bursts by the clock replace every call? They do for contexts alone in a running program,
-    /// unless `burst` or `algorithm` says which calls are counted, or something else is asked for that bursts
-    /// do not give.
+    /// Do bursts by the clock replace every call, or every path? They do for contexts alone, and for
+    /// k-iteration paths alone, in a running program, unless an option says what is counted, or something else
+    /// is asked for that bursts do not give.
     pub fn bursts_unless_told(&self) -> bool {
-        self.profile == [ProfileKind::Contexts]
+        let alone = match self.profile[..] {
+            [ProfileKind::Contexts] => {
+                !self.is_given("algorithm")
+                    && self.contexts.algorithm == ContextAlgorithm::LazySpaceSaving
+                    && self.contexts.weight == ContextWeight::Calls
+                    && !self.contexts.call_paths
+            }
+            [ProfileKind::KPaths] => self.kpaths.budget.is_none(),
+            _ => false,
+        };
+        alone
             && self.burst == Burst::Off
             && !self.is_given("burst")
-            && !self.is_given("algorithm")
-            && self.contexts.algorithm == ContextAlgorithm::LazySpaceSaving
-            && self.contexts.weight == ContextWeight::Calls
-            && !self.contexts.call_paths
             && self.output.file.format() != FileFormat::Trace
             && !self.spools()
     }
 
-    /// Takes those bursts: of the JVM's own events, rare and long, or of probes, frequent and short. Options
-    /// that [say otherwise](Self::bursts_unless_told) stay. Tells whether it took them.
+    /// Takes those bursts: of the JVM's own events, rare and long, or, of contexts, of probes, frequent and
+    /// short. Options that [say otherwise](Self::bursts_unless_told) stay. Tells whether it took them.
     pub fn take_bursts_unless_told(&mut self, events: BurstEvents) -> bool {
         if !self.bursts_unless_told() {
             return false;
         }
         let (interval, length) = match events {
             BurstEvents::Jvm => (Duration::from_millis(100), Duration::from_millis(2)),
-            BurstEvents::Probes => (Duration::from_millis(2), Duration::from_micros(200)),
+            BurstEvents::Probes if self.profile == [ProfileKind::Contexts] => {
+                (Duration::from_millis(2), Duration::from_micros(200))
+            }
+            BurstEvents::Probes => return false,
         };
         self.burst = Burst::Timed {
             interval,
@@ -190,7 +199,12 @@ impl ProfileOptions {
 
     /// Are the JVM's events single steps, of which paths are made?
     pub fn has_steps_of_jvm(&self) -> bool {
-        self.has_events_of_jvm() && self.profile != [ProfileKind::Contexts]
+        self.has_events_of_jvm() && self.follows_steps()
+    }
+
+    /// Would bursts of the JVM's events be of single steps?
+    pub fn follows_steps(&self) -> bool {
+        self.profile != [ProfileKind::Contexts]
     }
 
     /// Are paths counted that an exception cuts off?

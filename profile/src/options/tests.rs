@@ -383,6 +383,18 @@ fn there_are_few_options() {
 }
 
 #[test]
+fn paths_that_follow_each_other_come_from_bursts_of_steps() {
+    let mut options = parse("profile=kpaths,k=4").options;
+    let before = options.clone();
+    assert!(!options.take_bursts_unless_told(BurstEvents::Probes));
+    assert_eq!(options, before);
+    assert!(options.take_bursts_unless_told(BurstEvents::Jvm));
+    assert_eq!(options.burst.to_string(), "jvm:100ms:2ms");
+    assert!(options.has_steps_of_jvm());
+    options.check().unwrap();
+}
+
+#[test]
 fn contexts_of_a_running_program_come_from_bursts_unless_told_otherwise() {
     for (events, burst) in [
         (BurstEvents::Jvm, "jvm:100ms:2ms"),
@@ -410,7 +422,11 @@ fn contexts_of_a_running_program_come_from_bursts_unless_told_otherwise() {
         "profile=contexts,weight=call-paths",
         "profile=contexts,file=x.trace",
         "profile=contexts+paths",
-        "profile=kpaths",
+        "profile=kpaths,burst=off",
+        "profile=kpaths,budget=2k",
+        "profile=kpaths,file=x.trace",
+        "profile=kpaths+paths",
+        "profile=subpaths",
     ] {
         let before = parse(text).options;
         let mut options = before.clone();

@@ -12,9 +12,10 @@ use proptest::prelude::*;
 use trodden_numbering::{BlockId, EdgeWeights, FlowGraph, NumberingOptions, PathDag, SimpleGraph};
 use trodden_profile::options::ContextWeight;
 use trodden_profile::{
-    BlockExit, BlockInfo, BlockShape, BurstGroups, ByGroup, Callee, ClassMap, ClassProfile, ContextNode,
-    ContextRow, ContextTree, Contexts, EdgeLabel, HotSpotBranch, HotSpotMethod, InlinedCode, KPaths,
-    LineEntry, MethodCounts, MethodMap, MethodShape, Observation, PathForest, Profile, RunInfo, Skipped,
+    BURST_GROUPS, BlockExit, BlockInfo, BlockShape, BurstGroups, ByGroup, Callee, ClassMap, ClassProfile,
+    ContextNode, ContextRow, ContextTree, Contexts, EdgeLabel, Forests, HotSpotBranch, HotSpotMethod,
+    InlinedCode, KPaths, LineEntry, MethodCounts, MethodMap, MethodShape, Observation, PathForest, Profile,
+    RunInfo, Skipped,
 };
 
 /// A method over a graph: bytecode indices 10 apart, exits and labels as the number of successors demands.
@@ -342,9 +343,9 @@ pub fn any_kpaths(classes: &[ClassProfile]) -> impl Strategy<Value = KPaths> + u
         any::<u64>(),
         any::<u64>(),
     );
-    (4..8u32, facts, forests).prop_map(|(k, facts, forests)| {
+    (4..8u32, facts, forests, any::<bool>()).prop_map(|(k, facts, forests, of_bursts)| {
         let (slab_nodes, slab_bytes, budget, bursts, orphans, dropped) = facts;
-        KPaths {
+        let all = KPaths {
             k,
             slab_nodes,
             slab_bytes,
@@ -352,12 +353,40 @@ pub fn any_kpaths(classes: &[ClassProfile]) -> impl Strategy<Value = KPaths> + u
             bursts,
             orphans,
             dropped,
+            ..KPaths::default()
+        };
+        if of_bursts {
+            return all.with_groups(dealt(&forests, k as usize)).unwrap();
+        }
+        let forest = |streams: &[Vec<u64>], missing| grams(streams, k as usize).with_missing(missing);
+        let forests = forests.into_iter();
+        KPaths {
             methods: forests
-                .into_iter()
-                .map(|(key, streams, missing)| (key, grams(&streams, k as usize).with_missing(missing)))
+                .map(|(key, streams, missing)| (key, forest(&streams, missing)))
                 .collect(),
+            ..all
         }
     })
+}
+
+/// The streams of methods, dealt to groups of bursts in turn. Every other one is cut off.
+fn dealt(forests: &[((usize, usize), Vec<Vec<u64>>, Vec<u64>)], k: usize) -> Vec<Forests> {
+    let group = |group: usize| {
+        let of_group = |(key, streams, _): &(_, Vec<Vec<u64>>, _)| {
+            let own: Vec<Vec<u64>> = streams
+                .iter()
+                .skip(group)
+                .step_by(BURST_GROUPS)
+                .cloned()
+                .collect();
+            let forest = grams(&own, k);
+            let cut = own.iter().step_by(2).filter(|stream| !stream.is_empty());
+            let cut = cut.map(|stream| (&stream[stream.len() - 1..], 1));
+            (*key, forest.with_cuts(cut))
+        };
+        forests.iter().map(of_group).collect()
+    };
+    (0..BURST_GROUPS).map(group).collect()
 }
 
 pub fn any_contexts(classes: &[ClassProfile]) -> impl Strategy<Value = Contexts> + use<> {

@@ -161,7 +161,7 @@ fn not_known(page: &mut Page, coverage: &Coverage) {
             0,
             &format!(
                 "Not in the sums: {} prime paths. Whether they ran is not known, as they continue past the top of a loop. \
-                 Record with --profile kpaths --k {needs} to know it.",
+                 Record with --profile kpaths --burst off --k {needs} to know it.",
                 thousands(unknown)
             ),
         );

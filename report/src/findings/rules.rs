@@ -118,7 +118,7 @@ pub(super) fn rare_path(about: &About) -> Option<Finding> {
 
 /// Iterations that follow each other in turns: `a b a b`, or with a longer period.
 pub(super) fn alternates(about: &About) -> Option<Finding> {
-    let forest = about.method.forest?;
+    let (_, forest) = about.method.forest?;
     let roots: BTreeMap<u64, (usize, u64)> = forest
         .roots()
         .map(|(index, root)| (root.path, (index, root.count)))
@@ -127,7 +127,8 @@ pub(super) fn alternates(about: &About) -> Option<Finding> {
     let next = |path: u64| -> Option<u64> {
         let &(index, count) = roots.get(&path)?;
         let (_, after) = forest.children(index).max_by_key(|(_, child)| child.count)?;
-        (count >= OFTEN && after.path != path && ratio(after.count, count) >= 0.95).then_some(after.path)
+        let known = forest.nodes()[index].known();
+        (count >= OFTEN && after.path != path && ratio(after.count, known) >= 0.95).then_some(after.path)
     };
     for &start in roots.keys() {
         let mut cycle = vec![start];

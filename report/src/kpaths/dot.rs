@@ -6,7 +6,7 @@ use trodden_insight::kpaths::{Fold, Limits, Trees};
 use trodden_insight::view::MethodView;
 use trodden_profile::KPaths;
 
-use super::label;
+use super::label_of_line;
 use crate::dot::{HOT, quoted};
 use crate::words::thousands;
 
@@ -51,7 +51,7 @@ pub(crate) fn cluster(
         for (i, line) in lines.iter().enumerate() {
             let Some(parent) = line.parent else { continue };
             let look = if hot[i] { HOT } else { "" };
-            let label = quoted(&label(line.of_parent, tree.nodes[line.last].of_root));
+            let label = quoted(&label_of_line(&trees, tree, line));
             let _ = writeln!(
                 out,
                 "    k{index}_t{t}_n{parent} -> k{index}_t{t}_n{i} [label={label}{look}];"

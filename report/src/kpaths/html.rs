@@ -6,6 +6,7 @@ use trodden_insight::kpaths::{Fold, Limits, Line, Step, Tree, Trees, leftovers};
 use trodden_insight::view::MethodView;
 use trodden_profile::KPaths;
 
+use super::margin_of;
 use crate::html::bar;
 use crate::html_method::route;
 use crate::words::{percent, thousands};
@@ -31,12 +32,13 @@ pub(crate) fn section(kpaths: Option<&KPaths>, method: &MethodView, limits: &Lim
                 paths that nearly always (" (percent(1.0 - trodden_insight::kpaths::LOSS)) " or more) follow each other; the shares are those of the last one. \
                 Click a number to mark that path. Paths with less than " (percent(limits.min_parent)) " of the line above or "
                 (percent(limits.min_root)) " of the first path are not shown." }
+            @if let Some(bursts) = super::bursts(&trees) { p.note { (bursts) } }
             @if let Some(error) = super::error(&trees) { p.note { (error) } }
             div.trees {
                 div { @for (i, (tree, lines)) in drawn.iter().enumerate() {
                     details.tree open[i < 3] {
                         summary { b { "path " (chip(&trees, &Step { path: tree.root().path, times: 1 })) } " " (thousands(tree.root().count))
-                            " times " span.soft { "(" (percent(ratio(tree.root().count, trees.total))) " of this method’s paths)" } }
+                            " times " span.soft { "(" (percent(ratio(tree.root().count, trees.total))) (margin_of(&trees, ratio(tree.root().count, trees.total), trees.intervals[i])) " of this method’s paths)" } }
                         (below(&trees, tree, lines, &lines[0], limits))
                     }
                 } }
@@ -73,7 +75,7 @@ fn below(trees: &Trees, tree: &Tree, lines: &[Line], line: &Line, limits: &Limit
                 }
             }
             @for (words, of_line, of_root) in &rest {
-                li.soft { (shares(*of_line, *of_root)) (words) }
+                li.soft { (shares(*of_line, "", *of_root)) (words) }
             }
         }
     }
@@ -81,7 +83,7 @@ fn below(trees: &Trees, tree: &Tree, lines: &[Line], line: &Line, limits: &Limit
 
 fn branch(trees: &Trees, tree: &Tree, line: &Line) -> Markup {
     html! {
-        (shares(line.of_parent, tree.nodes[line.last].of_root))
+        (shares(line.of_parent, &margin_of(trees, line.of_parent, line.interval), tree.nodes[line.last].of_root))
         span.steps title={ (thousands(tree.nodes[line.last].count)) " times" } {
             @for (i, step) in line.steps.iter().enumerate() {
                 @if i > 0 { " " span.arrow { "→" } " " }
@@ -91,8 +93,8 @@ fn branch(trees: &Trees, tree: &Tree, line: &Line) -> Markup {
     }
 }
 
-fn shares(of_parent: f64, of_root: f64) -> Markup {
-    html! { (bar(of_root)) span.shares { b { (percent(of_parent)) } " (" (percent(of_root)) ")" } " " }
+fn shares(of_parent: f64, margin: &str, of_root: f64) -> Markup {
+    html! { (bar(of_root)) span.shares { b { (percent(of_parent)) } (margin) " (" (percent(of_root)) ")" } " " }
 }
 
 /// A path's number; a button for the script, which a reader without script does not miss: the legend tells the path.

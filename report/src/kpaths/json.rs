@@ -40,7 +40,12 @@ pub(crate) fn forests<'a>(view: &'a View, top: usize, limits: &Limits) -> Option
                 Err(error) => unreadable.push(object! { "id": id, "error": error.to_string() }),
             }
         }
-        let node = |tree: &Tree, n: &TreeNode| {
+        let node = |(tree, of_first): (&Tree, Option<(f64, f64)>), n: &TreeNode| {
+            let interval = if n.parent.is_none() {
+                of_first
+            } else {
+                tree.share_interval(n)
+            };
             object! {
                 "path": n.path,
                 "key": sequence(tree, n, &keys),
@@ -50,12 +55,15 @@ pub(crate) fn forests<'a>(view: &'a View, top: usize, limits: &Limits) -> Option
                 "at_most": n.at_most,
                 "of_parent": n.of_parent,
                 "of_root": n.of_root,
+                "share_interval": interval,
+                "cut": n.count - n.known,
                 "hidden": n.hidden.0 as u64,
                 "hidden_count": n.hidden.1,
                 "ended": n.ended,
             }
         };
-        let nodes = |tree: &Tree| -> Vec<_> { tree.nodes.iter().map(|n| node(tree, n)).collect() };
+        let all = trees.trees.iter().zip(trees.intervals.iter().copied());
+        let nodes = |tree: (&Tree, _)| -> Vec<_> { tree.0.nodes.iter().map(|n| node(tree, n)).collect() };
         let last = trees
             .last
             .iter()
@@ -67,7 +75,7 @@ pub(crate) fn forests<'a>(view: &'a View, top: usize, limits: &Limits) -> Option
             "count": trees.total,
             "nodes": trees.sequences as u64,
             "missing": trees.missing,
-            "trees": trees.trees.iter().map(nodes).collect::<Vec<_>>(),
+            "trees": all.map(nodes).collect::<Vec<_>>(),
             "more_trees": trees.more as u64,
             "last": last.collect::<Vec<_>>(),
             "paths": paths,

@@ -5,7 +5,7 @@ use trodden_insight::kpaths::{Fold, Limits, Line, Tree, Trees, leftovers};
 use trodden_insight::view::MethodView;
 use trodden_profile::KPaths;
 
-use super::label;
+use super::{label, label_of_line, margin_of};
 use crate::text::{DECISION, HOT, Page, SOFT, WIDTH, wrap};
 use crate::words::{percent, thousands};
 
@@ -33,13 +33,16 @@ pub(crate) fn lines(kpaths: Option<&KPaths>, method: &MethodView, limits: &Limit
         "what came next, in sequences of up to {} paths: share of the line above (share of the first path)",
         trees.k
     ))];
+    out.extend(super::bursts(&trees).map(Row::Note));
     out.extend(super::error(&trees).map(Row::Note));
-    for tree in &trees.trees {
+    for (tree, interval) in trees.trees.iter().zip(&trees.intervals) {
         let root = tree.root();
+        let share = ratio(root.count, trees.total);
         let words = format!(
-            "{} times, {} of this method's paths",
+            "{} times, {}{} of this method's paths",
             thousands(root.count),
-            percent(ratio(root.count, trees.total))
+            percent(share),
+            margin_of(&trees, share, *interval)
         );
         out.push(Row::Branch(
             Default::default(),
@@ -49,6 +52,7 @@ pub(crate) fn lines(kpaths: Option<&KPaths>, method: &MethodView, limits: &Limit
         let lines = tree.lines(limits.fold(Fold::Chains));
         let mut rows = Vec::new();
         let mut drawing = Drawing {
+            trees: &trees,
             tree,
             lines: &lines,
             limits,
@@ -97,6 +101,7 @@ pub(crate) fn lines(kpaths: Option<&KPaths>, method: &MethodView, limits: &Limit
 }
 
 struct Drawing<'a> {
+    trees: &'a Trees,
     tree: &'a Tree,
     lines: &'a [Line],
     limits: &'a Limits,
@@ -123,11 +128,10 @@ impl Drawing<'_> {
         };
         for &child in &line.children {
             let child = &self.lines[child];
-            let node = &self.tree.nodes[child.last];
             let mut steps: Vec<String> = child.steps.iter().map(ToString::to_string).collect();
             let too_deep = child.depth >= DEEPEST && !child.children.is_empty();
             steps.extend(too_deep.then(|| "…".to_owned()));
-            let (row, before) = draw(label(child.of_parent, node.of_root), steps.join(" → "));
+            let (row, before) = draw(label_of_line(self.trees, self.tree, child), steps.join(" → "));
             self.rows.push(row);
             if !too_deep {
                 self.below(child, &before);

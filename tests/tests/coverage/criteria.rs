@@ -150,7 +150,7 @@ fn figures_are_those_of_gcc() -> Result<()> {
     assert!(expected.len() >= 20, "{expected:#?}");
     for jdk in Jdk::ends()? {
         let program = Program::compiled(&jdk)?;
-        program.record(&jdk, "profile=kpaths,k=10", "k.trodden")?;
+        program.record(&jdk, "profile=kpaths,burst=off,k=10", "k.trodden")?;
         let arguments = [
             "coverage",
             "k.trodden",
@@ -179,7 +179,7 @@ fn what_is_not_known_is_said() -> Result<()> {
     let jdk = &Jdk::oldest()?;
     let program = Program::compiled(jdk)?;
     program.record(jdk, "probe=counters", "paths.trodden")?;
-    program.record(jdk, "profile=kpaths,k=2", "two.trodden")?;
+    program.record(jdk, "profile=kpaths,burst=off,k=2", "two.trodden")?;
     program.record(jdk, "profile=coverage", "marks.trodden")?;
     let text = |file: &str, rest: &[&str]| -> Result<String> {
         let arguments = [&["coverage", file, "--prime-paths", "--mcdc"], rest].concat();
@@ -194,7 +194,7 @@ fn what_is_not_known_is_said() -> Result<()> {
             "{file}: {text}"
         );
         assert!(
-            text.contains("Record with --profile kpaths --k 3"),
+            text.contains("Record with --profile kpaths --burst off --k 3"),
             "{file}: {text}"
         );
     }
@@ -217,7 +217,7 @@ fn what_is_not_known_is_said() -> Result<()> {
 fn rules_may_speak_of_them() -> Result<()> {
     let jdk = &Jdk::oldest()?;
     let program = Program::compiled(jdk)?;
-    program.record(jdk, "profile=kpaths,k=10", "k.trodden")?;
+    program.record(jdk, "profile=kpaths,burst=off,k=10", "k.trodden")?;
     program.record(jdk, "probe=counters", "paths.trodden")?;
     let check = |file: &str, rules: &str| program.trodden(&["check", file, "--rules", rules]);
     let good = check(

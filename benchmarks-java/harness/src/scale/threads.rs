@@ -35,7 +35,7 @@ pub struct Arguments {
 const CONFIGS: [&str; 5] = [
     "counters:probe=counters",
     "yieldpoint:probe=yieldpoint",
-    "kpaths:profile=kpaths",
+    "kpaths:profile=kpaths,burst=off",
     "contexts:profile=contexts,burst=off",
     "subpaths:profile=subpaths",
 ];

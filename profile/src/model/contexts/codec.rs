@@ -1,6 +1,7 @@
 //! The sections of calling contexts: writing and reading.
 
-use super::{BurstGroups, ByGroup, ContextNode, ContextTree, Contexts};
+use super::{BurstGroups, ContextNode, ContextTree, Contexts};
+use crate::model::burst_groups::ByGroup;
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
 use crate::model::fault::Fault;

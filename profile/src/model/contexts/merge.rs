@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::tree::Key;
-use super::{BurstGroups, ByGroup, ContextNode, ContextRow, ContextTree, Contexts};
+use super::{BurstGroups, ContextNode, ContextRow, ContextTree, Contexts};
+use crate::model::burst_groups::ByGroup;
 use crate::model::errors::MergeError;
 use crate::model::map::MethodMap;
 use crate::model::places::{no_such_path, place};

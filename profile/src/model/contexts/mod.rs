@@ -13,7 +13,7 @@ mod tree;
 
 use crate::options::ContextWeight;
 
-pub use groups::{BURST_GROUPS, BurstGroups, ByGroup};
+pub use groups::BurstGroups;
 pub use tree::{ContextNode, ContextRow, ContextTree};
 
 /// The calling contexts of a run, all threads together.

@@ -7,6 +7,8 @@ pub struct ForestNode {
     pub path: u64,
     /// How often the sequence occurred; in a forest that is not exact, at least this often.
     pub count: u64,
+    /// Occurrences of which it is not known what came next, because a burst ended.
+    pub cut: u64,
     /// Paths in the sequence: 1 at a root.
     pub length: u32,
     /// Nodes of its subtree, itself included.
@@ -17,7 +19,8 @@ pub struct ForestNode {
 ///
 /// Nodes are in preorder with siblings by path number, so equal forests are equal as data. Three rules always hold:
 /// a sequence's beginning is there if the sequence is, siblings have different path numbers, and the counters of a
-/// node's children add up to no more than its own (k-BLPP section 2.2, property 1; unless that is `u64::MAX`).
+/// node's children, and its [`cut`](ForestNode::cut), add up to no more than its own (k-BLPP section 2.2, property 1;
+/// unless that is `u64::MAX`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathForest {
     nodes: Vec<ForestNode>,
@@ -58,6 +61,16 @@ pub enum ForestProblem {
     TooLarge,
 }
 
+impl ForestNode {
+    /// Occurrences of which it is known what came next, if anything.
+    pub fn known(&self) -> u64 {
+        self.count.saturating_sub(self.cut)
+    }
+}
+
+/// A node: length of the sequence, last path of it, counter, and how many of these were cut.
+pub(super) type Row = (u32, u64, u64, u64);
+
 impl PathForest {
     /// A forest from (length of the sequence, last path of it, counter) of each of its sequences, sorted: each
     /// sequence directly before those that continue it, siblings by path number.
@@ -65,11 +78,20 @@ impl PathForest {
     /// # Errors
     /// If they break the rules above.
     pub fn from_preorder(nodes: impl IntoIterator<Item = (u32, u64, u64)>) -> Result<Self, ForestProblem> {
+        let rows = nodes
+            .into_iter()
+            .map(|(length, path, count)| (length, path, count, 0));
+        Self::from_rows(rows)
+    }
+
+    /// The same with what was cut.
+    pub(super) fn from_rows(nodes: impl IntoIterator<Item = Row>) -> Result<Self, ForestProblem> {
         let mut forest = PathForest::default();
-        // The branch down to the last node: node, sum of its children's counters, path of its last child.
+        // The branch down to the last node: node, what was cut and the sum of its children's counters, path of its
+        // last child.
         let mut branch: Vec<(usize, u128, Option<u64>)> = Vec::new();
         let mut last_root = None;
-        for (node, (length, path, count)) in nodes.into_iter().enumerate() {
+        for (node, (length, path, count, cut)) in nodes.into_iter().enumerate() {
             if length == 0 || length as usize > branch.len() + 1 {
                 return Err(ForestProblem::Orphan { node, length });
             }
@@ -92,10 +114,11 @@ impl PathForest {
             forest.nodes.push(ForestNode {
                 path,
                 count,
+                cut,
                 length,
                 size: 1,
             });
-            branch.push((node, 0, None));
+            branch.push((node, u128::from(cut), None));
         }
         while let Some(node) = branch.pop() {
             forest.close(Some(node))?;
@@ -130,6 +153,33 @@ impl PathForest {
         self
     }
 
+    /// The same forest, some occurrences of whose sequences were cut: how many, by sequence. What is more than those
+    /// that nothing followed is left out.
+    pub fn with_cuts<'s>(mut self, cuts: impl IntoIterator<Item = (&'s [u64], u64)>) -> Self {
+        for (sequence, times) in cuts {
+            let Some(node) = self.find(sequence) else { continue };
+            let below = self
+                .children(node)
+                .fold(0u64, |sum, (_, child)| child.count.saturating_add(sum));
+            let node = &mut self.nodes[node];
+            let room = node.count.saturating_sub(below);
+            node.cut = node.cut.saturating_add(times).min(room);
+        }
+        self
+    }
+
+    /// The same forest, as if nothing had been cut.
+    pub(super) fn without_cuts(&self) -> Self {
+        let mut forest = self.clone();
+        forest.nodes.iter_mut().for_each(|node| node.cut = 0);
+        forest
+    }
+
+    /// Nodes as they are given to [`from_rows`](Self::from_rows).
+    pub(super) fn row(node: &ForestNode) -> Row {
+        (node.length, node.path, node.count, node.cut)
+    }
+
     /// All nodes, in preorder.
     pub fn nodes(&self) -> &[ForestNode] {
         &self.nodes
@@ -138,6 +188,11 @@ impl PathForest {
     /// Is there no sequence at all?
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+
+    /// Are there occurrences of which it is not known what came next?
+    pub fn has_cuts(&self) -> bool {
+        self.nodes.iter().any(|node| node.cut > 0)
     }
 
     /// Is every counter exact? Not if cold sequences were pruned.
@@ -223,22 +278,22 @@ impl PathForest {
         // Both are sorted and what lies in front of either is in the sum already, so the next node is that which
         // lies deeper (its branch is not finished), else that with the lesser path.
         let merged = std::iter::from_fn(|| {
-            let row = |node: &ForestNode| (node.length, node.path, node.count);
             let before = |x: &ForestNode, y: &ForestNode| (y.length, x.path) < (x.length, y.path);
             match (a.peek(), b.peek()) {
                 (Some(x), Some(y)) if (x.length, x.path) == (y.length, y.path) => {
-                    let sum = (x.length, x.path, x.count.saturating_add(y.count));
+                    let count = x.count.saturating_add(y.count);
+                    let sum = (x.length, x.path, count, x.cut.saturating_add(y.cut));
                     a.next();
                     b.next();
                     Some(sum)
                 }
-                (Some(x), Some(y)) if before(x, y) => a.next().map(row),
-                (Some(_), None) => a.next().map(row),
-                (_, Some(_)) => b.next().map(row),
+                (Some(x), Some(y)) if before(x, y) => a.next().map(Self::row),
+                (Some(_), None) => a.next().map(Self::row),
+                (_, Some(_)) => b.next().map(Self::row),
                 (None, None) => None,
             }
         });
-        let sum = PathForest::from_preorder(merged)?;
+        let sum = PathForest::from_rows(merged)?;
         let lengths = self.missing.len().max(other.missing.len()) as u32;
         let missing = |length| self.missing(length).saturating_add(other.missing(length));
         Ok(sum.with_missing((2..lengths + 2).map(missing).collect()))
@@ -261,12 +316,12 @@ impl PathForest {
             stack.append(&mut level);
             let Some((path, index)) = stack.pop() else { break };
             let node = &self.nodes[index];
-            rows.push((node.length, path, node.count));
+            rows.push((node.length, path, node.count, node.cut));
             for (child, node) in self.children(index) {
                 level.push((number(node.path)?, child));
             }
         }
-        let forest = PathForest::from_preorder(rows)?;
+        let forest = PathForest::from_rows(rows)?;
         Ok(forest.with_missing(self.missing.clone()))
     }
 }

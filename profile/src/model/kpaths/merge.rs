@@ -2,7 +2,7 @@
 
 use trodden_numbering::RegenerateError;
 
-use super::{ForestProblem, KPaths, PathForest};
+use super::{ForestProblem, Forests, KPaths, PathForest};
 use crate::model::errors::MergeError;
 use crate::model::map::MethodMap;
 use crate::model::places::{no_such_path, place};
@@ -30,30 +30,53 @@ pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
             });
         }
         add_facts(total, own);
-        for (&(class, method), forest) in &own.methods {
-            // A forest of a method that is not there is no forest; a writer refuses it.
-            let Some((to, at)) = place(profile, class, method, classes) else {
-                continue;
-            };
-            let class = &profile.classes[class];
-            let map = &class.map.methods[method];
-            let entry = total.methods.entry((to, at)).or_default();
-            let sum = in_numbers_of(forest, map, &classes[to].map.methods[at])
-                .and_then(|forest| Ok(entry.plus(&forest)?));
-            *entry = sum.map_err(|problem| {
-                let class = &class.map.name;
-                match problem {
-                    RenumberError::Path(source) => no_such_path(class, map)(source),
-                    RenumberError::Forest(source) => MergeError::Sum {
-                        class: class.clone(),
-                        method: map.title(),
-                        source,
-                    },
-                }
-            })?;
+        if own.methods.is_empty() {
+            continue;
+        }
+        // With forests whose groups are not known, none of the sum are.
+        if total.methods.is_empty() {
+            total.groups = vec![Forests::new(); own.groups.len()];
+        } else if own.groups.len() != total.groups.len() {
+            total.groups = Vec::new();
+        }
+        add(&mut total.methods, &own.methods, profile, classes)?;
+        for (sum, own) in total.groups.iter_mut().zip(&own.groups) {
+            add(sum, own, profile, classes)?;
         }
     }
     Ok(merged.map(|(_, total)| total))
+}
+
+/// Adds the forests of a profile.
+fn add(
+    sums: &mut Forests,
+    own: &Forests,
+    profile: &Profile,
+    classes: &[ClassProfile],
+) -> Result<(), MergeError> {
+    for (&(class, method), forest) in own {
+        // A forest of a method that is not there is no forest; a writer refuses it.
+        let Some((to, at)) = place(profile, class, method, classes) else {
+            continue;
+        };
+        let class = &profile.classes[class];
+        let map = &class.map.methods[method];
+        let entry = sums.entry((to, at)).or_default();
+        let sum = in_numbers_of(forest, map, &classes[to].map.methods[at])
+            .and_then(|forest| Ok(entry.plus(&forest)?));
+        *entry = sum.map_err(|problem| {
+            let class = &class.map.name;
+            match problem {
+                RenumberError::Path(source) => no_such_path(class, map)(source),
+                RenumberError::Forest(source) => MergeError::Sum {
+                    class: class.clone(),
+                    method: map.title(),
+                    source,
+                },
+            }
+        })?;
+    }
+    Ok(())
 }
 
 /// The forest under another numbering of the same paths.

@@ -21,8 +21,14 @@ pub(crate) mod section;
 
 use std::collections::BTreeMap;
 
+use crate::model::burst_groups::ByGroup;
+
 pub use forest::{ForestNode, ForestProblem, PathForest};
 pub use overlap::{KPathsOverlap, LevelOverlap, MethodOverlap, kpaths_overlap};
+
+/// Forests by index of the class in [`Profile::classes`](crate::Profile::classes) and of the method in
+/// [`ClassMap::methods`](crate::ClassMap::methods).
+pub type Forests = BTreeMap<(usize, usize), PathForest>;
 
 /// The k-iteration path forest of a run, all threads together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,9 +47,11 @@ pub struct KPaths {
     pub orphans: u64,
     /// Path ends that are in no counter, because a table was full.
     pub dropped: u64,
-    /// The trees, by index of the class in [`Profile::classes`](crate::Profile::classes) and of the method in
-    /// [`ClassMap::methods`](crate::ClassMap::methods).
-    pub methods: BTreeMap<(usize, usize), PathForest>,
+    /// The trees.
+    pub methods: Forests,
+    /// Of bursts by the clock, those of each of [`BURST_GROUPS`](crate::BURST_GROUPS) groups: they add up to
+    /// [`methods`](Self::methods). Else empty.
+    pub groups: Vec<Forests>,
 }
 
 impl KPaths {
@@ -53,6 +61,53 @@ impl KPaths {
             .values()
             .map(|forest| forest.nodes().len() as u64)
             .sum()
+    }
+
+    /// The counts of a sequence of a method per group of bursts, and how many of these are
+    /// [known](ForestNode::known) to continue or to end, if there are groups.
+    pub fn by_group(&self, method: (usize, usize), sequence: &[u64]) -> Option<[ByGroup; 2]> {
+        let mut counts = [ByGroup::default(); 2];
+        for (at, group) in self.groups.iter().enumerate() {
+            let forest = group.get(&method);
+            let node = forest.and_then(|forest| Some(&forest.nodes()[forest.find(sequence)?]));
+            if let Some(node) = node {
+                counts[0].0[at] = node.count;
+                counts[1].0[at] = node.known();
+            }
+        }
+        (!self.groups.is_empty()).then_some(counts)
+    }
+
+    /// The path ends of a method per group of bursts, if they are known.
+    pub fn ends_by_group(&self, method: (usize, usize)) -> Option<ByGroup> {
+        let mut counts = ByGroup::default();
+        for (count, group) in counts.0.iter_mut().zip(&self.groups) {
+            *count = group.get(&method).map_or(0, PathForest::total);
+        }
+        (!self.groups.is_empty()).then_some(counts)
+    }
+
+    /// The same with the forests of these groups of bursts, [`BURST_GROUPS`](crate::BURST_GROUPS) of them.
+    ///
+    /// # Errors
+    /// [`ForestProblem::TooLarge`].
+    pub fn with_groups(mut self, groups: Vec<Forests>) -> Result<Self, ForestProblem> {
+        self.groups = groups;
+        self.methods = self.sum_of_groups()?;
+        if self.methods.is_empty() {
+            self.groups.clear();
+        }
+        Ok(self)
+    }
+
+    /// What groups of bursts counted, together.
+    fn sum_of_groups(&self) -> Result<Forests, ForestProblem> {
+        let mut sums = Forests::new();
+        for (&place, forest) in self.groups.iter().flatten() {
+            let sum: &mut PathForest = sums.entry(place).or_default();
+            *sum = sum.plus(forest)?;
+        }
+        Ok(sums)
     }
 
     /// Are all counters exact? They are not if cold sequences were pruned, or path ends lost. Bursts do not

@@ -1,9 +1,10 @@
 //! Path forests as a kind of data.
 
 use super::{KPaths, codec, merge};
+use crate::model::burst_groups::BURST_GROUPS;
 use crate::model::codec::{Checked, Tag, WriteError};
 use crate::model::errors::MergeError;
-use crate::model::fault::Fault;
+use crate::model::fault::{Fault, ensure};
 use crate::model::places::method;
 use crate::model::profile::Profile;
 use crate::model::section::{Section, SectionReader};
@@ -14,7 +15,7 @@ pub(crate) struct Kind;
 
 impl Section for Kind {
     fn tags(&self) -> &'static [Tag] {
-        &[codec::ABOUT, codec::TREES]
+        &[codec::ABOUT, codec::TREES, codec::GROUPS]
     }
 
     fn write(&self, profile: &Profile, out: &mut Vec<u8>) -> Result<(), WriteError> {
@@ -47,6 +48,7 @@ impl Section for Kind {
     }
 
     fn classes(&self, profile: &Profile, found: &mut dyn FnMut(usize)) {
+        // Groups are parts of these.
         let places = profile.kpaths.iter().flat_map(|kpaths| kpaths.methods.keys());
         places.for_each(|&(class, _)| found(class));
     }
@@ -62,7 +64,14 @@ impl KPaths {
     fn check(&self, profile: &Profile) -> Checked {
         let k = u64::from(self.k);
         Fault::range("k", k, 2..=MAX_K.into())?;
-        for (&place, forest) in &self.methods {
+        let groups = self.groups.len() as u64;
+        if groups > 0 {
+            Fault::number("groups of bursts", groups, BURST_GROUPS as u64)?;
+            let sums = self.sum_of_groups().map_err(Fault::Forests)?;
+            ensure(sums == self.methods, || Fault::Groups)?;
+        }
+        let forests = self.groups.iter().chain([&self.methods]).flatten();
+        for (&place, forest) in forests {
             method(profile, place, "a path forest")?;
             Fault::range("paths of a sequence", forest.longest().into(), 0..=k)?;
             let errors = forest.missing_by_length().len() as u64;
