@@ -320,17 +320,23 @@ impl Tree {
         let mut at = node;
         while at != above {
             let parent = self.nodes[at].parent?;
-            let ([count, _], [_, known]) = (self.nodes[at].by_group?, self.nodes[parent].by_group?);
-            shares.push([count, known]);
+            shares.push(self.factor(at, parent)?);
             at = parent;
         }
         product_interval(&shares)
     }
 
-    /// The interval of [`of_parent`](TreeNode::of_parent) of a node, if it is known.
-    pub fn share_interval(&self, node: &TreeNode) -> Option<(f64, f64)> {
-        let ([count, _], [_, known]) = (node.by_group?, self.nodes[node.parent?].by_group?);
-        product_interval(&[[count, known]])
+    /// The occurrences of a node, and those of its parent whose continuation was seen. `None` if most were not: what
+    /// takes long is more often cut than what is over soon, so those that were seen are no fair part.
+    fn factor(&self, node: usize, parent: usize) -> Option<[ByGroup; 2]> {
+        let parent = &self.nodes[parent];
+        let ([count, _], [_, known]) = (self.nodes[node].by_group?, parent.by_group?);
+        (parent.known as f64 >= MIN_KNOWN * parent.count as f64).then_some([count, known])
+    }
+
+    /// The interval of [`of_parent`](TreeNode::of_parent) of a node, given by its position, if it is known.
+    pub fn share_interval(&self, node: usize) -> Option<(f64, f64)> {
+        self.interval(self.nodes[node].parent?, node)
     }
 
     /// The first path alone.
@@ -356,6 +362,9 @@ impl std::fmt::Display for Step {
         }
     }
 }
+
+/// Part of a sequence's occurrences whose continuation must have been seen for the shares of what came next.
+const MIN_KNOWN: f64 = 0.5;
 
 /// Half the width of the interval of a share, on its wider side.
 pub fn margin(share: f64, (low, high): (f64, f64)) -> f64 {

@@ -166,10 +166,12 @@ impl Settings {
         window.filter(|_| self.probe == ProbeKind::Structural)
     }
 
-    /// How long bursts of the event stream are, if nothing is reported between them.
-    pub fn bursts(&self) -> Option<Duration> {
+    /// Interval and length of bursts of the event stream, if nothing is reported between them.
+    pub fn bursts(&self) -> Option<[Duration; 2]> {
         match self.options.burst {
-            Burst::Timed { length, .. } if self.probe == ProbeKind::Events => Some(length),
+            Burst::Timed { interval, length, .. } if self.probe == ProbeKind::Events => {
+                Some([interval, length])
+            }
             _ => None,
         }
     }
@@ -242,8 +244,8 @@ impl Settings {
     pub fn interval(&self) -> Option<Duration> {
         let rearm = self.options.retiring.rearm;
         let rearmed = |most: Duration| Some(rearm.map_or(most, |rearm| rearm.min(most)));
-        match self.options.burst {
-            Burst::Timed { interval, .. } if self.bursts().is_some() => Some(interval),
+        match self.bursts() {
+            Some([interval, _]) => Some(interval),
             _ if self.windows().is_some() => rearmed(self.options.sampling.interval),
             _ if self.retires => rearmed(CONTROLLER_TICK),
             _ if self.samples() => Some(self.options.sampling.interval),

@@ -14,6 +14,7 @@ use super::recorder::{Begin, BeginError, Moment, OnTick, ReadError, Reading, Rec
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;
+use crate::sampling::{BurstPace, ProgramTime};
 use crate::settings::Settings;
 use crate::stream::Recording;
 use crate::threads::Shim;
@@ -22,6 +23,7 @@ use crate::threads::Shim;
 pub struct Events {
     recording: &'static Recording,
     bursts: Mutex<Bursts>,
+    pace: Mutex<(ProgramTime, BurstPace)>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -36,6 +38,7 @@ impl Events {
         Events {
             recording,
             bursts: Mutex::default(),
+            pace: Mutex::default(),
         }
     }
 }
@@ -86,7 +89,7 @@ impl Recorder for Events {
 
     fn on_ticks(self: Arc<Self>, _: &'static Host, settings: &Settings) -> OnTick {
         match settings.bursts() {
-            Some(length) => Box::new(move |now: &Moment<'_>| self.burst(now, length)),
+            Some(lengths) => Box::new(move |now: &Moment<'_>| self.burst(now, lengths)),
             None => idle(),
         }
     }
@@ -156,11 +159,16 @@ impl Recorder for Events {
 
 impl Events {
     /// Lets probes report calls and returns for some time, or the JVM these or paths.
-    fn burst(&self, now: &Moment<'_>, length: Duration) -> Result<(), JvmError> {
+    fn burst(&self, now: &Moment<'_>, lengths: [Duration; 2]) -> Result<(), JvmError> {
         let (events, jvmti) = (&self.recording.method_events, now.host.jvmti);
-        let number = self.recording.next_burst();
         let options = &now.settings.options;
         let of_jvm = options.has_events_of_jvm();
+        let (time, pace) = &mut *lock(&self.pace);
+        time.list();
+        if of_jvm && !pace.may_begin(time.now(), lengths) {
+            return Ok(());
+        }
+        let number = self.recording.next_burst();
         if of_jvm {
             events.begin(jvmti, number, options.has_steps_of_jvm())?
         } else {
@@ -168,7 +176,15 @@ impl Events {
         }
         lock(&self.bursts).number += 1;
         let begun = Instant::now();
-        now.signal.nap(length);
+        let length = lengths[1];
+        if of_jvm {
+            pace.last(time.now(), length, || {
+                now.signal.nap(length);
+                time.now()
+            });
+        } else {
+            now.signal.nap(length);
+        }
         let took = begun.elapsed();
         if of_jvm {
             events.end(jvmti)

@@ -2,15 +2,19 @@
 
 use std::collections::BTreeMap;
 
+mod burst_pace;
 pub mod clock;
 mod collector;
 mod exact;
 pub mod open;
+mod program;
 mod safepoint;
 
+pub use burst_pace::BurstPace;
 pub use clock::{Clock, Signal, SplitMix, Tick, monotonic, processor_seconds, spent};
 pub use collector::{Collector, Placement, add_counts, classes};
 pub use exact::ExactCounts;
+pub use program::ProgramTime;
 pub use safepoint::SafepointSampler;
 
 /// Path number to count.

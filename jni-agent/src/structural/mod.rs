@@ -19,7 +19,6 @@ mod complete;
 mod delay;
 mod graph;
 mod pace;
-mod program;
 mod speed;
 
 use std::num::NonZeroU32;
@@ -32,12 +31,11 @@ use trodden_instrumenter::{CounterSlot, MethodId};
 use crate::classes::{ClassEntry, Registry, Slots};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
-use crate::sampling::{PathCounts, spent};
+use crate::sampling::{PathCounts, ProgramTime, spent};
 use crate::threads::{Hashed, Shim, Switches, ThreadBlocks};
 pub use graph::key;
 use graph::{Graph, LIFTED, Seen, Span, remaining};
 use pace::Pace;
-use program::ProgramTime;
 use speed::Speed;
 
 /// How long at a tick no graph is limited.

@@ -40,12 +40,8 @@ pub(crate) fn forests<'a>(view: &'a View, top: usize, limits: &Limits) -> Option
                 Err(error) => unreadable.push(object! { "id": id, "error": error.to_string() }),
             }
         }
-        let node = |(tree, of_first): (&Tree, Option<(f64, f64)>), n: &TreeNode| {
-            let interval = if n.parent.is_none() {
-                of_first
-            } else {
-                tree.share_interval(n)
-            };
+        let node = |(tree, of_first): (&Tree, Option<(f64, f64)>), (at, n): (usize, &TreeNode)| {
+            let interval = n.parent.map_or(of_first, |_| tree.share_interval(at));
             object! {
                 "path": n.path,
                 "key": sequence(tree, n, &keys),
@@ -63,7 +59,8 @@ pub(crate) fn forests<'a>(view: &'a View, top: usize, limits: &Limits) -> Option
             }
         };
         let all = trees.trees.iter().zip(trees.intervals.iter().copied());
-        let nodes = |tree: (&Tree, _)| -> Vec<_> { tree.0.nodes.iter().map(|n| node(tree, n)).collect() };
+        let nodes =
+            |tree: (&Tree, _)| -> Vec<_> { tree.0.nodes.iter().enumerate().map(|n| node(tree, n)).collect() };
         let last = trees
             .last
             .iter()

@@ -10,3 +10,4 @@ mod real_trace;
 mod requests;
 mod shared_classes;
 mod subpaths;
+mod turns;

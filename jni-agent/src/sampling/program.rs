@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashSet;
 
-use crate::sampling::spent;
+use super::spent;
 
 /// How often it is looked which threads there are.
 const EVERY: Duration = Duration::from_millis(250);
