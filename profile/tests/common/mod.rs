@@ -369,8 +369,11 @@ pub fn any_kpaths(classes: &[ClassProfile]) -> impl Strategy<Value = KPaths> + u
     })
 }
 
+/// A method's place, its streams, and what is missing.
+type StreamsOfMethod = ((usize, usize), Vec<Vec<u64>>, Vec<u64>);
+
 /// The streams of methods, dealt to groups of bursts in turn. Every other one is cut off.
-fn dealt(forests: &[((usize, usize), Vec<Vec<u64>>, Vec<u64>)], k: usize) -> Vec<Forests> {
+fn dealt(forests: &[StreamsOfMethod], k: usize) -> Vec<Forests> {
     let group = |group: usize| {
         let of_group = |(key, streams, _): &(_, Vec<Vec<u64>>, _)| {
             let own: Vec<Vec<u64>> = streams
