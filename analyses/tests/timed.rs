@@ -1,4 +1,5 @@
-//! k-iteration paths in bursts by the clock, against brute force: counts by group, and what ends of bursts cut off.
+//! k-iteration paths in bursts by the clock, against brute force: counts by group, and what ends of bursts
+//! cut off.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -131,8 +131,8 @@ pub fn for_production(options: &mut ProfileOptions, production: Option<Productio
     options.check().map_err(|e| usage(&e))
 }
 
-/// Says that only bursts are counted, if nothing is given for them. A program that was `attached` to gives no bursts of
-/// paths.
+/// Says that only bursts are counted, if nothing is given for them. A program that was `attached` to gives
+/// no bursts of paths.
 pub fn warn_of_bursts(options: &ProfileOptions, attached: bool) {
     if !options.bursts_unless_told() || attached && options.follows_steps() {
         return;

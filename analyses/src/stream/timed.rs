@@ -1,5 +1,5 @@
-//! k-iteration paths in bursts by the clock: what each group of bursts counts, apart, and what the end of a burst
-//! cuts off.
+//! k-iteration paths in bursts by the clock: what each group of bursts counts, apart, and what the end of a
+//! burst cuts off.
 
 use rustc_hash::FxHashMap;
 use trodden_profile::BURST_GROUPS;

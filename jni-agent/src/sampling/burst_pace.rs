@@ -1,7 +1,7 @@
 //! When a burst may begin, and when it has shown enough: by the program's own time.
 //!
-//! On a busy machine a program hardly runs in two milliseconds that the clock measures. A burst of these shows
-//! little, and costs as much as another one: all threads are stopped when it begins and when it ends.
+//! On a busy machine a program hardly runs in two milliseconds that the clock measures. A burst of these
+//! shows little, and costs as much as another one: all threads are stopped when it begins and when it ends.
 
 use std::time::Duration;
 
@@ -29,7 +29,8 @@ impl BurstPace {
         self.credit >= 0.0
     }
 
-    /// Lets the burst that began at `begin` last, nap by nap, until the program has run for its length, or nearly.
+    /// Lets the burst that began at `begin` last, nap by nap, until the program has run for its length, or
+    /// nearly.
     /// `nap`: waits for a length, and says what time it is then.
     pub fn last(&mut self, begin: f64, length: Duration, mut nap: impl FnMut() -> f64) {
         let mut now = begin;
@@ -51,7 +52,8 @@ mod tests {
 
     const LENGTHS: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(2)];
 
-    /// Bursts of a program that runs for a share of each interval and of each nap; their number, and the time in them.
+    /// Bursts of a program that runs for a share of each interval and of each nap; their number, and the
+    /// time in them.
     fn bursts(share: f64) -> (u32, f64) {
         let (mut pace, mut now, mut number, mut inside) = (BurstPace::default(), 0.0, 0, 0.0);
         for _ in 0..1000 {

@@ -150,8 +150,8 @@ impl ProfileOptions {
     }
 
     /// Do bursts by the clock replace every call, or every path? They do for contexts alone, and for
-    /// k-iteration paths alone, in a running program, unless an option says what is counted, or something else
-    /// is asked for that bursts do not give.
+    /// k-iteration paths alone, in a running program, unless an option says what is counted, or something
+    /// else is asked for that bursts do not give.
     pub fn bursts_unless_told(&self) -> bool {
         let alone = match self.profile[..] {
             [ProfileKind::Contexts] => {

@@ -32,7 +32,7 @@ pub(crate) fn label_of_line(trees: &Trees, tree: &Tree, line: &Line) -> String {
     format!("{}{margin} ({of_root})", percent(line.of_parent))
 }
 
-/// Whether and how bursts make estimates of the numbers, as a sentence.
+/// How far bursts make estimates of the numbers, as a sentence.
 pub(crate) fn bursts(trees: &Trees) -> Option<String> {
     let bursts = trees.bursts.as_ref()?;
     let margin = if trees.has_intervals {

@@ -84,7 +84,7 @@ impl PathForest {
         Self::from_rows(rows)
     }
 
-    /// The same with what was cut.
+    /// A forest from rows that say what was cut.
     pub(super) fn from_rows(nodes: impl IntoIterator<Item = Row>) -> Result<Self, ForestProblem> {
         let mut forest = PathForest::default();
         // The branch down to the last node: node, what was cut and the sum of its children's counters, path of its

@@ -87,7 +87,7 @@ impl KPaths {
         (!self.groups.is_empty()).then_some(counts)
     }
 
-    /// The same with the forests of these groups of bursts, [`BURST_GROUPS`](crate::BURST_GROUPS) of them.
+    /// Takes the forests of groups of bursts, [`BURST_GROUPS`](crate::BURST_GROUPS) of them, and their sum.
     ///
     /// # Errors
     /// [`ForestProblem::TooLarge`].
