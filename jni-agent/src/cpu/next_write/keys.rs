@@ -218,6 +218,10 @@ impl Key {
     /// Nothing is needed.
     pub fn enter(self) {}
 
+    /// Nothing is needed.
+    #[cfg(test)]
+    pub fn leave(self) {}
+
     /// Nothing is done.
     ///
     /// # Safety
