@@ -1,7 +1,6 @@
 //! The words of a command line before clap reads them: `trodden java …` is `trodden run java …`.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use clap::Command;
@@ -33,7 +32,14 @@ fn starts_jvms(word: &OsStr, commands: &Command) -> bool {
     LAUNCHERS.contains(&text) || (text.contains('/') && is_program(Path::new(word)))
 }
 
+#[cfg(not(unix))]
 fn is_program(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "exe") && path.is_file()
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
     let data = path.metadata();
     data.is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }

@@ -10,7 +10,9 @@ use std::process::{Command, ExitCode, Stdio};
 use clap::Args;
 
 use crate::agent_library;
+#[cfg(unix)]
 use crate::attach::protocol::AttachSocket;
+#[cfg(unix)]
 use crate::attach::target::Target;
 use trodden_profile::options::AgentCommand;
 use trodden_profile::printable_lines;
@@ -111,6 +113,12 @@ fn check_machine(findings: &mut Findings) {
             }
         }
     }
+    #[cfg(unix)]
+    check_sockets(findings);
+}
+
+#[cfg(unix)]
+fn check_sockets(findings: &mut Findings) {
     // Attaching goes through a socket in /tmp, wherever TMPDIR points to.
     match tempfile::Builder::new()
         .prefix(".trodden-doctor-")
@@ -131,7 +139,7 @@ fn find_java() -> Option<PathBuf> {
     let directories: Vec<PathBuf> = home.into_iter().chain(env::split_paths(&path)).collect();
     directories
         .into_iter()
-        .map(|directory| directory.join("java"))
+        .map(|directory| directory.join(format!("java{}", env::consts::EXE_SUFFIX)))
         .find(|java| java.is_file())
 }
 
@@ -209,6 +217,12 @@ fn check_agent(findings: &mut Findings, java: &Path, library: &Path) {
     }
 }
 
+#[cfg(not(unix))]
+fn check_process(findings: &mut Findings, _: u32) {
+    findings.add(Mark::Bad, agent_library::only_linux());
+}
+
+#[cfg(unix)]
 fn check_process(findings: &mut Findings, pid: u32) {
     let target = match Target::inspect(pid).and_then(|target| target.check().map(|()| target)) {
         Ok(target) => target,

@@ -5,9 +5,12 @@
 
 // These macros panic where standard error is closed; `output` has what does not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
+// What only commands need that are not there.
+#![cfg_attr(not(unix), allow(dead_code, unused_imports))]
 
 mod agent_library;
 mod argv;
+#[cfg(unix)]
 mod attach;
 mod check;
 mod compare;
@@ -16,11 +19,14 @@ mod diff;
 mod doctor;
 #[cfg(test)]
 mod documents;
+#[cfg(not(unix))]
+mod elsewhere;
 mod error;
 mod folders;
 mod gate;
 mod git;
 mod instrument;
+#[cfg(unix)]
 mod interrupt;
 mod lsp;
 mod mcp;
@@ -28,17 +34,20 @@ mod memory;
 mod merge;
 mod output;
 mod profile_args;
+#[cfg(unix)]
 mod ps;
 mod reach;
 mod recorded_commit;
 mod render;
 mod replay;
 mod report;
+#[cfg(unix)]
 mod run;
 mod shell;
 mod slow;
 mod sources;
 mod store;
+#[cfg(unix)]
 mod top;
 
 use std::process::ExitCode;
@@ -64,10 +73,22 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    #[cfg(unix)]
     Run(run::RunArgs),
+    #[cfg(unix)]
     Attach(attach::AttachArgs),
+    #[cfg(unix)]
     Top(top::TopArgs),
+    #[cfg(unix)]
     Ps(ps::PsArgs),
+    #[cfg(not(unix))]
+    Run(elsewhere::ElsewhereArgs),
+    #[cfg(not(unix))]
+    Attach(elsewhere::ElsewhereArgs),
+    #[cfg(not(unix))]
+    Top(elsewhere::ElsewhereArgs),
+    #[cfg(not(unix))]
+    Ps(elsewhere::ElsewhereArgs),
     Report(report::ReportArgs),
     Coverage(coverage::CoverageCommand),
     Compare(compare::CompareArgs),
@@ -91,7 +112,9 @@ enum Command {
 
 /// The command line, with helps of a size to read; with `all`, every option is explained.
 fn commands(all: bool) -> clap::Command {
-    let commands = Cli::command()
+    let commands = Cli::command();
+    #[cfg(unix)]
+    let commands = commands
         .mut_subcommand("run", |run| {
             let more = ["production", "top", "again", "repeat"];
             profile_args::short_help(run, all, &more)
@@ -99,8 +122,10 @@ fn commands(all: bool) -> clap::Command {
         .mut_subcommand("attach", |attach| {
             profile_args::short_help(attach, all, &["wait"])
         })
-        .mut_subcommand("top", |top| profile_args::short_help(top, all, &["wait"]))
-        .mut_subcommand("replay", profile_args::replay_help);
+        .mut_subcommand("top", |top| profile_args::short_help(top, all, &["wait"]));
+    #[cfg(not(unix))]
+    let _ = all;
+    let commands = commands.mut_subcommand("replay", profile_args::replay_help);
     profile_args::with_help_all(commands)
 }
 
@@ -135,10 +160,16 @@ fn main() -> ExitCode {
     let matches = commands(argv::asks_for_all(&words)).get_matches_from(words);
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     let result = match cli.command {
+        #[cfg(unix)]
         Command::Run(args) => run::run(&args),
+        #[cfg(unix)]
         Command::Attach(args) => attach::attach(&args).map(|()| ExitCode::SUCCESS),
+        #[cfg(unix)]
         Command::Top(args) => top::top(&args).map(|()| ExitCode::SUCCESS),
+        #[cfg(unix)]
         Command::Ps(args) => ps::ps(&args).map(|()| ExitCode::SUCCESS),
+        #[cfg(not(unix))]
+        Command::Run(args) | Command::Attach(args) | Command::Top(args) | Command::Ps(args) => args.refused(),
         Command::Report(args) => report::report(&args).map(|()| ExitCode::SUCCESS),
         Command::Coverage(args) => coverage::coverage(&args).map(|()| ExitCode::SUCCESS),
         Command::Compare(args) => compare::compare(&args).map(|()| ExitCode::SUCCESS),

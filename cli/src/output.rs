@@ -3,10 +3,7 @@
 use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
-use std::sync::Arc;
 
-use rustix::process::Signal;
-use signal_hook::SigId;
 use trodden_profile::options::nearest;
 use trodden_profile::output::{self, Draft, Target};
 use trodden_profile::{Profile, printable_lines};
@@ -16,15 +13,24 @@ pub use trodden_profile::output::NewFile;
 
 /// While this is kept, a write beyond the limit of file sizes fails as on a full disk, and does not end us
 /// with half a file left.
-pub struct FileSizeLimit(Option<SigId>);
+pub struct FileSizeLimit(#[cfg(unix)] Option<signal_hook::SigId>);
 
 impl FileSizeLimit {
-    /// Takes the signal.
+    /// There is no such limit.
+    #[cfg(not(unix))]
     pub fn respect() -> Self {
-        FileSizeLimit(signal_hook::flag::register(Signal::XFSZ.as_raw(), Arc::default()).ok())
+        FileSizeLimit()
+    }
+
+    /// Takes the signal.
+    #[cfg(unix)]
+    pub fn respect() -> Self {
+        let ignored: std::sync::Arc<std::sync::atomic::AtomicBool> = Default::default();
+        FileSizeLimit(signal_hook::flag::register(rustix::process::Signal::XFSZ.as_raw(), ignored).ok())
     }
 }
 
+#[cfg(unix)]
 impl Drop for FileSizeLimit {
     fn drop(&mut self) {
         self.0.map(signal_hook::low_level::unregister);

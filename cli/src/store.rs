@@ -3,7 +3,6 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -50,9 +49,21 @@ fn become_store(name: &str, first: &[&str], words: &[OsString]) -> CliError {
         Ok(program) => program,
         Err(error) => return error,
     };
+    let mut command = Command::new(&program);
+    command.args(first).args(words);
+    CliError::file(&program, become_program(command, name))
+}
+
+#[cfg(unix)]
+fn become_program(mut command: Command, name: &str) -> std::io::Error {
+    use std::os::unix::process::CommandExt;
     // As what it is called is what its help calls it.
-    let error = Command::new(&program).arg0(name).args(first).args(words).exec();
-    CliError::file(&program, error)
+    command.arg0(name).exec()
+}
+
+#[cfg(not(unix))]
+fn become_program(_: Command, _: &str) -> std::io::Error {
+    std::io::Error::other("there is a store for Linux only")
 }
 
 /// `TRODDEN_STORE`, else next to this program, else in `../libexec`.

@@ -8,18 +8,14 @@
 mod lease;
 mod leftovers;
 mod links;
-#[cfg(test)]
+mod system;
+#[cfg(all(test, unix))]
 mod tests;
 
-use std::fs::{File, Metadata, OpenOptions, Permissions};
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
-
-use rustix::fs::{FlockOperation, OFlags};
 
 pub(crate) use leftovers::is_older;
 
@@ -28,9 +24,8 @@ pub use leftovers::{
     Leftovers, RUN_FOLDER, SESSION_FOLDER, STAGING_FOLDER, clear_leftovers, clear_sessions, hold,
 };
 pub use links::{ForeignLink, check_links};
+pub use system::lock;
 
-/// How long a pipe may wait for its reader.
-const READER: Duration = Duration::from_secs(10);
 /// Sticky and writable for all, as `/tmp` is.
 const STICKY: u32 = 0o1002;
 /// Longer chains of links are circles.
@@ -94,7 +89,8 @@ impl Target {
                 return Ok(Target::Stream(at));
             }
             let around = std::fs::metadata(&folder)?;
-            if !may_follow(data.uid(), around.uid(), around.mode(), user()) {
+            let [owner, owner_around] = [&data, &around].map(system::owner);
+            if !may_follow(owner, owner_around, system::mode(&around), system::user()) {
                 return Err(io::Error::new(
                     ErrorKind::PermissionDenied,
                     format!("{} is a link of another user in a shared folder", at.display()),
@@ -115,10 +111,6 @@ impl Target {
 /// and the folder owner's links are followed.
 fn may_follow(link_owner: u32, folder_owner: u32, folder_mode: u32, user: u32) -> bool {
     folder_mode & STICKY != STICKY || link_owner == user || link_owner == folder_owner
-}
-
-fn user() -> u32 {
-    rustix::process::geteuid().as_raw()
 }
 
 /// The folder of a name.
@@ -181,7 +173,7 @@ fn write_borrowed(drafts: Vec<Draft>, files: &[(&Path, &[u8], u32)]) -> Result<(
         staged.complete().map_err(|e| failed(path, e))?;
     }
     for (path, stream, bytes) in streams {
-        let written = open_stream(&stream).and_then(|mut out| out.write_all(bytes));
+        let written = system::add_to_stream(&stream).and_then(|mut out| out.write_all(bytes));
         written.map_err(|e| failed(path, e))?;
     }
     for (path, file) in staged {
@@ -287,51 +279,14 @@ fn create_temporary(folder: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
 
 /// Makes a file that is not there, and locks it. Never follows a link.
 fn create(path: &Path, mode: u32) -> io::Result<File> {
-    let file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(mode)
-        .open(path)?;
+    let file = system::make(path, mode)?;
     // A file system without locks has leftovers that are never cleared, nothing worse.
-    let _ = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
+    let _ = lock(&file);
     Ok(file)
 }
 
-/// Gives a new file the permissions, and if possible the owner, of the one that it replaces.
 fn keep_permissions(file: &File, there: Option<&Metadata>) -> io::Result<()> {
-    let Some(there) = there else { return Ok(()) };
-    let own = file.metadata()?;
-    if (own.uid(), own.gid()) != (there.uid(), there.gid()) {
-        // Only root may give files away.
-        let _ = std::os::unix::fs::fchown(file, Some(there.uid()), Some(there.gid()));
-    }
-    file.set_permissions(Permissions::from_mode(there.mode() & 0o777))
-}
-
-/// Opens what is no regular file. A pipe has some seconds for its reader to come: the writer must not hang.
-fn open_stream(path: &Path) -> io::Result<File> {
-    let start = Instant::now();
-    let file = loop {
-        // An open file of a process is added to, as `>> file` would.
-        let opened = OpenOptions::new()
-            .append(true)
-            .custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32)
-            .open(path);
-        match opened {
-            Err(e) if e.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
-                if !std::fs::metadata(path)?.file_type().is_fifo() {
-                    return Err(e);
-                }
-                if start.elapsed() > READER {
-                    return Err(io::Error::other("no process reads from this pipe"));
-                }
-                thread::sleep(Duration::from_millis(20));
-            }
-            opened => break opened?,
-        }
-    };
-    rustix::fs::fcntl_setfl(&file, OFlags::APPEND)?;
-    Ok(file)
+    there.map_or(Ok(()), |there| system::keep_permissions(file, there))
 }
 
 /// An output that grows while the program runs: a file under `NAME.part` until it is complete, or a stream.
@@ -354,7 +309,7 @@ impl Growing {
         let target = Target::of(path)?;
         let mut earlier = None;
         let (part, file) = match &target {
-            Target::Stream(stream) => (stream.clone(), open_stream(stream)?),
+            Target::Stream(stream) => (stream.clone(), system::add_to_stream(stream)?),
             Target::File(name, _) => {
                 let part = with_end(name, ".part");
                 let file = match create(&part, 0o666) {

@@ -1,11 +1,10 @@
 //! Where the agent, `libtrodden.so`, is.
 
+#[cfg(unix)]
 mod embedded;
 
 use std::env;
 use std::path::{Path, PathBuf};
-
-use rustix::fs::{StatVfsMountFlags, statvfs};
 
 use crate::error::CliError;
 
@@ -31,6 +30,9 @@ pub fn find() -> Result<PathBuf, CliError> {
             Some(path) => Ok(path),
         };
     }
+    if !cfg!(target_os = "linux") {
+        return Err(CliError::Failed(only_linux()));
+    }
     let program =
         env::current_exe().map_err(|e| CliError::Failed(format!("cannot find own program: {e}")))?;
     let directory = program.parent().unwrap_or(Path::new("/"));
@@ -42,6 +44,7 @@ pub fn find() -> Result<PathBuf, CliError> {
     if let Some(path) = found.iter().find(|path| !is_noexec(path)) {
         return Ok(path.clone());
     }
+    #[cfg(unix)]
     if let Some(embedded) = embedded::EMBEDDED {
         return embedded.unpack(&embedded::places(|name| env::var_os(name), &env::temp_dir()));
     }
@@ -60,8 +63,25 @@ fn usable(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().filter(|path| path.is_file())
 }
 
+/// The reason why there is no agent on another system, and what works there.
+pub fn only_linux() -> String {
+    format!(
+        "there is an agent for Linux only (x86-64, aarch64), and this is {}: record on Linux, or in a container. What needs no \
+         agent works here: report, coverage, compare, diff, slow, tests, gate compare, merge, replay, check, instrument, mcp, lsp",
+        env::consts::OS
+    )
+}
+
 /// True if this is on a file system from which no process may load code.
+#[cfg(not(target_os = "linux"))]
+pub fn is_noexec(_: &Path) -> bool {
+    false
+}
+
+/// True if this is on a file system from which no process may load code.
+#[cfg(target_os = "linux")]
 pub fn is_noexec(path: &Path) -> bool {
+    use rustix::fs::{StatVfsMountFlags, statvfs};
     statvfs(path).is_ok_and(|data| data.f_flag.contains(StatVfsMountFlags::NOEXEC))
 }
 

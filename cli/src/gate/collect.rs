@@ -8,7 +8,7 @@ use trodden_insight::gate::Measured;
 use trodden_profile::options::check_place;
 use trodden_profile::{Profile, TestCounts};
 
-use super::record;
+use super::written;
 use crate::error::CliError;
 
 /// Makes a file for `gate compare` of profiles that something else recorded, such as JMH's forks.
@@ -40,6 +40,6 @@ pub fn collect(args: &CollectArgs) -> Result<ExitCode, CliError> {
         }
         runs.push(tests);
     }
-    record::write(&args.output, &runs, false)?;
+    written::write(&args.output, &runs, false)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,9 @@
 
 mod collect;
 mod listener;
+#[cfg(unix)]
 mod record;
+mod written;
 
 use std::fs;
 use std::io;
@@ -28,7 +30,10 @@ pub struct GateArgs {
 
 #[derive(Subcommand)]
 enum Action {
+    #[cfg(unix)]
     Record(record::RecordArgs),
+    #[cfg(not(unix))]
+    Record(crate::elsewhere::ElsewhereArgs),
     Compare(CompareArgs),
     Collect(collect::CollectArgs),
 }
@@ -73,7 +78,10 @@ enum GateFormat {
 /// Runs `trodden gate`.
 pub fn gate(args: &GateArgs) -> Result<ExitCode, CliError> {
     match &args.action {
+        #[cfg(unix)]
         Action::Record(args) => record::record(args),
+        #[cfg(not(unix))]
+        Action::Record(args) => args.refused(),
         Action::Compare(args) => compare(args),
         Action::Collect(args) => collect::collect(args),
     }

@@ -10,13 +10,13 @@ use std::process::{Command, ExitCode, Stdio};
 use clap::Args;
 use trodden_insight::coverage::holds_probes;
 use trodden_insight::gate::Measured;
+use trodden_profile::Profile;
 use trodden_profile::options::{Action, AgentCommand, FilePattern, ProfileOptions, check_place};
-use trodden_profile::{Profile, TestCounts};
-use trodden_report::gate::{record as put_together, to_text};
 
 use crate::agent_library;
 use crate::error::CliError;
 use crate::gate::listener;
+use crate::gate::written::{TESTS, write};
 use crate::output;
 use crate::recorded_commit;
 use crate::run::{Launcher, exit_code, supervise};
@@ -56,9 +56,6 @@ pub struct RecordArgs {
     command: Vec<OsString>,
 }
 
-/// JVMs in which builds run tests.
-const TESTS: [&str; 2] = ["tests (Surefire)", "tests (Gradle)"];
-
 /// Runs `trodden gate record`.
 pub fn record(args: &RecordArgs) -> Result<ExitCode, CliError> {
     // The file may be meant for the same folder.
@@ -78,41 +75,6 @@ pub fn record(args: &RecordArgs) -> Result<ExitCode, CliError> {
     }
     write(&args.output, &runs, true)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Writes the file of some runs, and says what is in it. `together`: each test belongs into each run.
-pub fn write(file: &Path, runs: &[BTreeMap<String, Measured>], together: bool) -> Result<(), CliError> {
-    let made = put_together(runs, together).map_err(CliError::failed)?;
-    output::write_file(file, to_text(&made).as_bytes())?;
-    let tests = made
-        .tests
-        .iter()
-        .filter(|test| TestCounts::is_test(&test.name))
-        .count();
-    let runs = made.runs;
-    output::complain(&format!(
-        "{}: {tests} {}, {runs} {}",
-        file.display(),
-        if tests == 1 { "test" } else { "tests" },
-        if runs == 1 { "run" } else { "runs" },
-    ));
-    for test in made
-        .tests
-        .iter()
-        .filter(|test| TESTS.contains(&test.name.as_str()))
-    {
-        output::complain(&format!(
-            "{}: all tests count as one; only JUnit 5's launcher (JUnit 4 by its vintage engine; Gradle's \
-             useJUnitPlatform()) and TestNG report each test",
-            test.name
-        ));
-    }
-    for test in &made.tests {
-        if let Some(reason) = &test.unstable {
-            output::complain(&format!("unstable: {} {reason}", test.name));
-        }
-    }
-    Ok(())
 }
 
 /// Runs the command once.

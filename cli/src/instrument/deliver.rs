@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -48,8 +47,33 @@ pub fn plan(inputs: &[PathBuf], output: &Path) -> Result<Vec<(PathBuf, PathBuf)>
     Ok(pairs)
 }
 
+/// The same for all names of a file.
+#[cfg(not(unix))]
+fn identity(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok()
+}
+
+/// The same for all names of a file.
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(path).ok().map(|data| (data.dev(), data.ino()))
+}
+
+/// The permissions to run a file.
+#[cfg(not(unix))]
+fn executable(_: &Path) -> u32 {
+    0
+}
+
+/// The permissions to run a file.
+#[cfg(unix)]
+fn executable(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).map_or(0, |data| data.permissions().mode() & 0o111)
+}
+
 fn check(inputs: &[PathBuf], input: &Path, output: &Path) -> Result<(), CliError> {
-    let identity = |path: &Path| fs::metadata(path).ok().map(|data| (data.dev(), data.ino()));
     let shown = output.display();
     for other in inputs {
         let same = identity(output).is_some_and(|id| identity(other) == Some(id));
@@ -185,9 +209,8 @@ impl Delivery {
 
 fn file(input: &Input, path: &Path, walk: &mut Walk<'_>) -> Result<What, CliError> {
     let failed = |e: std::io::Error| CliError::file(path, format!("cannot write: {e}"));
-    let mode = fs::metadata(&input.path).map_or(0, |data| data.permissions().mode());
     // A jar with a start script is a program.
-    let draft = Draft::new(path, 0o666 | mode & 0o111).map_err(CliError::failed)?;
+    let draft = Draft::new(path, 0o666 | executable(&input.path)).map_err(CliError::failed)?;
     let mut out = BufWriter::with_capacity(1 << 16, draft);
     let mut beside = Vec::new();
     match &input.root {

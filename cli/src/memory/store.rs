@@ -5,7 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use rustix::fs::FlockOperation;
 use trodden_profile::{Memory, Profile};
 
 /// Most bytes of a memory.
@@ -71,10 +70,12 @@ impl Store {
             .open(file)?;
         let begin = Instant::now();
         loop {
-            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            match trodden_profile::output::lock(&file) {
                 Ok(()) => return Ok(file),
-                Err(e) if begin.elapsed() > PATIENCE => return Err(e.into()),
-                Err(rustix::io::Errno::WOULDBLOCK) => std::thread::sleep(Duration::from_millis(20)),
+                Err(e) if begin.elapsed() > PATIENCE => return Err(e),
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                    std::thread::sleep(Duration::from_millis(20))
+                }
                 // A file system without locks: the last one to end is remembered.
                 Err(_) => return Ok(file),
             }

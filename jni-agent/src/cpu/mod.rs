@@ -23,6 +23,7 @@
 
 mod at_safepoints;
 mod buffer;
+mod context;
 mod doubtful;
 mod methods;
 mod nameless;

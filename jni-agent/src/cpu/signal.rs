@@ -19,6 +19,7 @@ use jvmti_bindings::sys::jni::JNIEnv;
 
 use super::Unavailable;
 use super::buffer::{Buffer, FRAMES, RawFrame, Stack, Taken, Waits};
+use super::context::Context;
 use super::doubtful::{Near, Probes};
 use super::next_write::{Counting, Found, InDoubt, Interruption, Judge, NextWrite};
 use super::reasons::THREAD_EXIT;
@@ -238,119 +239,6 @@ extern "C" fn handler(_: c_int, info: *mut TimerInfo, context: *mut c_void) {
     unsafe { *errno = before };
 }
 
-/// Where a thread was interrupted.
-///
-/// The JVM's walker knows methods. Pieces of code that it has put together for several methods (checksums,
-/// copies of arrays, dispatch through tables) belong to none, and it gives up. Most of them have no frame of
-/// their own: then the address of their caller is on top of the stack; the others keep it where the frame
-/// pointer says. The walker is asked again as if the caller had been interrupted there, if that is an address
-/// that a call returns to: it must not be asked about others.
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-struct Place {
-    context: *mut libc::ucontext_t,
-    registers: Registers,
-}
-
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-impl Place {
-    const PC: usize = libc::REG_RIP as usize;
-    const SP: usize = libc::REG_RSP as usize;
-    const FP: usize = libc::REG_RBP as usize;
-    /// How far above the stack's end a frame of such code begins at most.
-    const FRAME: usize = 4096;
-
-    /// # Safety
-    /// The context that the system passed to a signal handler that has not returned.
-    unsafe fn of(context: *mut c_void) -> Self {
-        let context = context.cast::<libc::ucontext_t>();
-        // SAFETY: the caller's promise.
-        let registers = unsafe { &(*context).uc_mcontext.gregs };
-        let register = |number: usize| registers[number] as usize;
-        Place {
-            context,
-            registers: Registers {
-                pc: register(Self::PC),
-                sp: register(Self::SP),
-                fp: register(Self::FP),
-            },
-        }
-    }
-
-    /// The registers, where it is known what they mean.
-    fn registers(&self) -> Option<Registers> {
-        Some(self.registers)
-    }
-
-    /// A word of the interrupted thread's stack.
-    fn word(at: usize) -> usize {
-        // SAFETY: callers pass addresses at most a page above the stack pointer. The code of the JVM runs on
-        // a stack that is larger: that of the calls which led to it lies there.
-        unsafe { (at as *const usize).read_volatile() }
-    }
-
-    /// The registers in the caller of code without a frame.
-    fn caller_of_leaf(&self) -> Option<Registers> {
-        let Registers { sp, fp, .. } = self.registers;
-        sp.is_multiple_of(8).then(|| Registers {
-            pc: Self::word(sp),
-            sp: sp + 8,
-            fp,
-        })
-    }
-
-    /// The registers in the caller of code that has set up a frame.
-    fn caller_by_frame(&self) -> Option<Registers> {
-        let Registers { sp, fp, .. } = self.registers;
-        let inside = fp.is_multiple_of(8) && (sp..sp + Self::FRAME).contains(&fp);
-        inside.then(|| Registers {
-            pc: Self::word(fp + 8),
-            sp: fp + 16,
-            fp: Self::word(fp),
-        })
-    }
-
-    /// Runs something with the context of a caller.
-    fn at(&mut self, caller: Registers, walk: impl FnOnce(*mut c_void)) {
-        let set = |to: Registers| {
-            // SAFETY: see `of`.
-            let registers = unsafe { &mut (*self.context).uc_mcontext.gregs };
-            (registers[Self::PC], registers[Self::SP], registers[Self::FP]) =
-                (to.pc as i64, to.sp as i64, to.fp as i64);
-        };
-        set(caller);
-        walk(self.context.cast());
-        // The thread goes on where it was.
-        set(self.registers);
-    }
-}
-
-/// Elsewhere callers are not looked for.
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-struct Place;
-
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-impl Place {
-    /// # Safety
-    /// None is needed: the context is not looked at.
-    unsafe fn of(_: *mut c_void) -> Self {
-        Place
-    }
-
-    fn registers(&self) -> Option<Registers> {
-        None
-    }
-
-    fn caller_of_leaf(&self) -> Option<Registers> {
-        None
-    }
-
-    fn caller_by_frame(&self) -> Option<Registers> {
-        None
-    }
-
-    fn at(&mut self, _: Registers, _: impl FnOnce(*mut c_void)) {}
-}
-
 impl Tap {
     /// Where the JVM's library is, if that is known.
     pub fn library(&self) -> Option<Range<usize>> {
@@ -404,7 +292,7 @@ impl Tap {
     fn locate(&self, context: *mut c_void, of: InDoubt, judge: Judge<'_>) -> Found {
         let env = self.vm.env();
         // SAFETY: `context` is that of the interruption, which nobody else uses meanwhile.
-        let mut place = unsafe { Place::of(context) };
+        let mut place = unsafe { Context::of(context) };
         let Some((code, registers)) = self.code.as_ref().zip(place.registers()) else {
             return Found::There;
         };
@@ -463,7 +351,7 @@ impl Tap {
         // SAFETY: the JVM has just written `count` frames there.
         let walked = unsafe { std::slice::from_raw_parts(frames, count.min(FRAMES)) };
         // SAFETY: `context` is that of the interruption.
-        let registers = unsafe { Place::of(context) }.registers();
+        let registers = unsafe { Context::of(context) }.registers();
         let is_compiled = |registers: Registers| {
             let code = self.code.as_ref();
             !stack.in_call && code.is_some_and(|code| code.is_compiled(registers.pc))
@@ -489,7 +377,7 @@ impl Tap {
     /// safe; there is room for `most` frames.
     fn walk(&self, env: *mut JNIEnv, context: *mut c_void, frames: *mut RawFrame, most: c_int) -> Stack {
         // SAFETY: `context` is that of the interruption, which nobody else uses meanwhile.
-        let mut place = unsafe { Place::of(context) };
+        let mut place = unsafe { Context::of(context) };
         let ask = |context: *mut c_void| {
             let mut trace = CallTrace {
                 env,
@@ -513,7 +401,7 @@ impl Tap {
         let is_refused = [UNKNOWN_JAVA, NOT_WALKABLE_JAVA].contains(&count);
         let mut alone = code.is_alone_in(registers.pc, OURS);
         if is_refused || (count > 0 && alone.is_none() && start == Ok(Start::Registers)) {
-            for caller in [Place::caller_of_leaf, Place::caller_by_frame] {
+            for caller in [Context::caller_of_leaf, Context::caller_by_frame] {
                 let Some(caller) = caller(&place).filter(|caller| code.is_return_address(caller.pc)) else {
                     continue;
                 };

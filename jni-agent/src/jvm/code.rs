@@ -347,6 +347,9 @@ impl CodeCache {
 /// True if the instruction in front of an address is a call. The address is in a compiled method, behind its
 /// description.
 fn follows_call(pc: usize) -> bool {
+    if cfg!(target_arch = "aarch64") {
+        return pc.is_multiple_of(4) && is_call_of_aarch64(value(pc - 4));
+    }
     if !cfg!(target_arch = "x86_64") {
         return true;
     }
@@ -354,6 +357,11 @@ fn follows_call(pc: usize) -> bool {
     // To a place that is given, or (`FF /2`) through a register or memory, in this many bytes.
     let through = |length: usize| byte(length) == 0xff && (byte(length - 1) >> 3) & 7 == 2;
     byte(5) == 0xe8 || (2..=7).any(through)
+}
+
+/// `bl` to a place that is given, or `blr` through a register.
+fn is_call_of_aarch64(instruction: u32) -> bool {
+    instruction >> 26 == 0x25 || instruction & 0xffff_fc1f == 0xd63f_0000
 }
 
 /// The value at an address that the JVM's data or the thread's stack have.
@@ -419,4 +427,19 @@ fn env_in_thread(tables: &Tables, vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Option<
         usize::try_from(jni.long_field(thread, field)).ok()
     });
     addresses.find_map(|address| env.checked_sub(address).filter(|at| *at < size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As GNU's assembler encodes them.
+    #[test]
+    fn calls_of_aarch64_are_known() {
+        // bl 0, bl -4, blr x9; br x9, ret, b 0
+        let known = [0x9400_0000, 0x97ff_ffff, 0xd63f_0120];
+        let other = [0xd61f_0120, 0xd65f_03c0, 0x1400_0000];
+        assert!(known.into_iter().all(is_call_of_aarch64));
+        assert!(!other.into_iter().any(is_call_of_aarch64));
+    }
 }

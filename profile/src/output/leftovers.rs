@@ -4,13 +4,12 @@
 //! whichever container it ran. What is locked, belongs to another user, or was changed a moment ago is left
 //! alone.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{FlockOperation, OFlags};
+use super::system;
 
 /// How the names of folders begin that hold the profiles of a `trodden run`.
 pub const RUN_FOLDER: &str = ".trodden-run-";
@@ -97,46 +96,28 @@ pub(crate) fn is_older(data: &Metadata, time: Duration) -> bool {
 /// Words that say why it is no such file.
 pub(super) fn dead_file(path: &Path) -> Result<File, &'static str> {
     // Only files with a single name: another name would be hidden from whoever removes this one.
-    let good = |data: &Metadata| data.is_file() && data.nlink() == 1;
-    dead(
-        path,
-        OFlags::empty(),
-        good,
-        false,
-        "is there and is no regular file of this user",
-    )
+    let good = |data: &Metadata| data.is_file() && system::has_one_name(data);
+    dead(path, good, false, "is there and is no regular file of this user")
 }
 
 /// `of_all`: for root other users' as well.
 fn dead_folder(path: &Path, of_all: bool) -> Result<File, &'static str> {
-    dead(
-        path,
-        OFlags::DIRECTORY,
-        Metadata::is_dir,
-        of_all,
-        "is no folder of this user",
-    )
+    dead(path, Metadata::is_dir, of_all, "is no folder of this user")
 }
 
 fn dead(
     path: &Path,
-    flags: OFlags,
     good: impl Fn(&Metadata) -> bool,
     of_all: bool,
     wrong: &'static str,
 ) -> Result<File, &'static str> {
-    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(flags.bits() as i32)
-        .open(path)
-        .map_err(|_| wrong)?;
+    let file = system::open(path).map_err(|_| wrong)?;
     let data = file.metadata().map_err(|_| wrong)?;
-    let allowed = data.uid() == super::user() || of_all && super::user() == 0;
+    let allowed = system::owner(&data) == system::user() || of_all && system::user() == 0;
     if !good(&data) || !allowed {
         return Err(wrong);
     }
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+    match system::lock(&file) {
         Ok(()) => Ok(file),
         Err(_) => Err("is being written by another process"),
     }
@@ -147,11 +128,8 @@ fn dead(
 /// # Errors
 /// If it cannot be opened. A file system without locks is no error.
 pub fn hold(folder: &Path) -> io::Result<File> {
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(OFlags::DIRECTORY.bits() as i32)
-        .open(folder)?;
-    let _ = rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared);
+    let file = system::open_folder(folder)?;
+    let _ = system::lock_shared(&file);
     Ok(file)
 }
 

@@ -1,8 +1,9 @@
 //! Links that other users made where everybody may make files.
 
 use std::fs::{self, Metadata};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use super::system;
 
 /// A link in a sticky folder that everybody may write to, which belongs neither to this user nor to root: it leads where
 /// another user wants. Linux refuses to follow these as well where `fs.protected_symlinks` is on.
@@ -22,8 +23,9 @@ pub fn check_links(path: &Path) -> Result<(), ForeignLink> {
     let parents = Vec::from_iter(path.ancestors());
     for pair in parents.windows(2).rev() {
         let &[link, folder] = pair else { continue };
-        let is_foreign = |data: &Metadata| data.is_symlink() && ![0, super::user()].contains(&data.uid());
-        let is_open = |data: Metadata| data.permissions().mode() & super::STICKY == super::STICKY;
+        let is_foreign =
+            |data: &Metadata| data.is_symlink() && ![0, system::user()].contains(&system::owner(data));
+        let is_open = |data: Metadata| system::mode(&data) & super::STICKY == super::STICKY;
         if fs::symlink_metadata(link).is_ok_and(|data| is_foreign(&data))
             && fs::metadata(folder).is_ok_and(is_open)
         {
@@ -35,9 +37,9 @@ pub fn check_links(path: &Path) -> Result<(), ForeignLink> {
     Ok(())
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
-    use std::os::unix::fs::{lchown, symlink};
+    use std::os::unix::fs::{PermissionsExt, lchown, symlink};
 
     use super::*;
 

@@ -1,9 +1,10 @@
-use std::fs;
+use std::fs::{self, OpenOptions, Permissions};
 use std::io::Read;
-use std::os::unix::fs::symlink;
-use std::time::SystemTime;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
+use std::thread;
+use std::time::{Duration, SystemTime};
 
-use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
+use rustix::fs::{CWD, FileType, FlockOperation, Mode, makedev, mknodat};
 use tempfile::TempDir;
 
 use super::*;

@@ -132,6 +132,60 @@ fn paths_of_this_machine_are_not_packed() -> Result<()> {
     Ok(())
 }
 
+/// Programs that need a newer C library than was asked for are not packed.
+#[test]
+fn a_newer_c_library_than_asked_for_is_refused() -> Result<()> {
+    let artefacts = artefacts::artefacts()?.cli.parent().ok_or("no folder")?;
+    let out = tempfile::tempdir()?;
+    let mut dist = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../dist"));
+    dist.args([
+        "--no-sbom",
+        "--no-store",
+        "--no-maven",
+        "--no-vscode",
+        "--keep-paths",
+    ]);
+    dist.args(["--glibc", "2.3", "--artefacts"]);
+    let refused = process::run(dist.arg(artefacts).arg(out.path()), LIMIT)?;
+    assert!(!refused.status.success());
+    assert!(
+        refused.stderr.contains("newer than --glibc asks"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(fs::read_dir(out.path())?.count(), 0);
+    Ok(())
+}
+
+/// Packages for old systems, linked with zig's description of their C library.
+#[test]
+#[ignore = "builds all of it, with cargo-zigbuild and zig: docs/install.md"]
+fn packages_for_an_old_c_library_need_no_newer_one() -> Result<()> {
+    if !have("cargo-zigbuild") {
+        println!("skipped: no cargo-zigbuild");
+        return Ok(());
+    }
+    let temporary = tempfile::tempdir()?;
+    let out = temporary.path().join("out");
+    let mut dist = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../dist"));
+    dist.args(["--no-sbom", "--no-store", "--no-maven", "--no-vscode"]);
+    let built = process::run(dist.args(["--glibc", "2.28"]).arg(&out), 6 * LIMIT)?.success()?;
+    let architecture = std::env::consts::ARCH;
+    for archive in ["", "-single"] {
+        let archive = named(&out, &format!("linux-{architecture}{archive}.tar.gz"))?;
+        let name = archive.file_name().ok_or("no name")?;
+        let root = unpack(&archive, &temporary.path().join(name))?;
+        let programs = ["bin/trodden", "lib/libtrodden.so", "trodden"].map(|file| root.join(file));
+        let mut there = 0;
+        for program in programs.iter().filter(|file| file.is_file()) {
+            needs_no_newer(program, "2.28")?;
+            there += 1;
+        }
+        assert!(there > 0, "{}: {}", archive.display(), built.stderr);
+    }
+    Ok(())
+}
+
 /// Programs run with the C library that the page of the book names, or an older one.
 #[test]
 fn the_c_library_that_is_needed_is_the_one_of_the_book() -> Result<()> {
@@ -141,30 +195,36 @@ fn the_c_library_that_is_needed_is_the_one_of_the_book() -> Result<()> {
         .nth(1)
         .and_then(|rest| rest.split_whitespace().next())
         .ok_or("no version of glibc in docs/install.md")?;
+    let found = artefacts::artefacts()?;
+    for file in [&found.cli, &found.agent] {
+        needs_no_newer(file, named)?;
+    }
+    Ok(())
+}
+
+/// No symbol that a program takes from the C library is newer than that version.
+fn needs_no_newer(program: &Path, newest: &str) -> Result<()> {
     let version = |text: &str| -> Result<Vec<u32>> {
         let parts = text.split('.').map(str::parse);
         Ok(parts.collect::<std::result::Result<_, _>>()?)
     };
-    let found = artefacts::artefacts()?;
-    for file in [&found.cli, &found.agent] {
-        let symbols = run(Command::new("objdump").arg("-T").arg(file))?;
-        let mut needed = 0;
-        for (symbol, rest) in symbols
-            .lines()
-            .filter_map(|line| Some((line, line.split("GLIBC_").nth(1)?)))
-        {
-            let end = rest
-                .find(|c: char| c != '.' && !c.is_ascii_digit())
-                .unwrap_or(rest.len());
-            assert!(
-                version(&rest[..end])? <= version(named)?,
-                "{}: {symbol}",
-                file.display()
-            );
-            needed += 1;
-        }
-        assert!(needed > 50, "{symbols}");
+    let symbols = run(Command::new("objdump").arg("-T").arg(program))?;
+    let mut needed = 0;
+    for (symbol, rest) in symbols
+        .lines()
+        .filter_map(|line| Some((line, line.split("GLIBC_").nth(1)?)))
+    {
+        let end = rest
+            .find(|c: char| c != '.' && !c.is_ascii_digit())
+            .unwrap_or(rest.len());
+        assert!(
+            version(&rest[..end])? <= version(newest)?,
+            "{}: {symbol}",
+            program.display()
+        );
+        needed += 1;
     }
+    assert!(needed > 50, "{symbols}");
     Ok(())
 }
 
@@ -272,6 +332,7 @@ fn check_repository(out: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<()>
         ("jmh", ""),
         ("junit", ""),
         ("otel", ""),
+        ("launcher", ""),
     ] {
         let folder = format!("{group}/trodden-{artifact}/{version}");
         let name = format!("trodden-{artifact}-{version}");

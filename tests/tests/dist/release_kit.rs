@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::Value;
 use tempfile::TempDir;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::process::{self, Outcome};
-use trodden_tests::{Result, build};
+use trodden_tests::{Result, artefacts, build};
 
-use super::{LIMIT, OWNER, PROGRAM, named, packages, run};
+use super::{LIMIT, OWNER, PROGRAM, have, named, packages, run};
 
 fn root() -> PathBuf {
     Path::new(build::ROOT).join("..")
@@ -42,7 +43,10 @@ fn the_committed_files_follow_from_the_settings() -> Result<()> {
     let owner = out.path().join("owner");
     fs::write(
         &owner,
-        format!("{OWNER}releases=\"https://example.org/trodden/releases/download\"\n"),
+        format!(
+            "{OWNER}releases=\"https://example.org/trodden/releases/download\"\n\
+             scm=\"https://github.com/jo/paths.git\"\n"
+        ),
     )?;
     let sums = packages()?.join("SHA256SUMS");
     let [owner, sums] = [&owner, &sums].map(|path| path.display().to_string());
@@ -55,6 +59,20 @@ fn the_committed_files_follow_from_the_settings() -> Result<()> {
     assert!(formula.contains(&format!("sha256 \"{sum}\"")), "{formula}");
     assert!(formula.contains("https://example.org/trodden/releases/download/v0.1.0/trodden-0.1.0-linux-"));
     assert!(read("jreleaser.yml")?.contains("groupId: org.example.trodden\n"));
+    let catalogue: Value = serde_json::from_str(&read("jbang-catalog.json")?)?;
+    let alias = &catalogue["aliases"]["trodden"];
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(
+        alias["script-ref"],
+        format!("org.example.trodden:trodden-launcher:{version}")
+    );
+    for name in EXAMPLES {
+        let example = read(&format!("packaging/examples/{name}.yml"))?;
+        assert!(
+            example.contains(&format!("uses: jo/paths@v{version}\n")),
+            "{example}"
+        );
+    }
     for file in [
         "action.yml",
         "jreleaser.yml",
@@ -65,6 +83,110 @@ fn the_committed_files_follow_from_the_settings() -> Result<()> {
     }
     Ok(())
 }
+
+/// The examples of workflows, by their names.
+const EXAMPLES: [&str; 3] = ["coverage", "gate", "profile"];
+
+/// Keys of a block that is indented by two more than its header, which is the first line that begins so.
+fn keys<'t>(text: &'t str, header: &str) -> Vec<&'t str> {
+    let mut lines = text.lines().skip_while(|line| line.trim() != header);
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let begin = lines.next().map_or(0, indent);
+    let block = lines.take_while(|line| indent(line) > begin);
+    block
+        .filter(|line| indent(line) == begin + 2)
+        .filter_map(|line| Some(line.trim().split_once(':')?.0))
+        .collect()
+}
+
+/// What the examples give to the action are inputs that it has, in a mode that it has.
+#[test]
+fn examples_fit_the_action() -> Result<()> {
+    let action = fs::read_to_string(root().join("action.yml"))?;
+    let inputs = keys(&action, "inputs:");
+    assert!(inputs.contains(&"mode") && inputs.len() > 8, "{inputs:?}");
+    for name in EXAMPLES {
+        let example = fs::read_to_string(root().join(format!("packaging/examples/{name}.yml")))?;
+        let (_, step) = example
+            .split_once("uses: OWNER/trodden@v")
+            .ok_or("the action is not used")?;
+        let given = keys(step, "with:");
+        assert!(given.contains(&"mode") && given.contains(&"command"), "{given:?}");
+        for key in given {
+            assert!(inputs.contains(&key), "{name}: {key}");
+        }
+        let mode = step.split("mode: ").nth(1).and_then(|rest| rest.lines().next());
+        let mode = mode.ok_or("no mode")?;
+        assert!(
+            action.contains(&format!("\n          {mode})\n")),
+            "{name}: {mode}"
+        );
+    }
+    Ok(())
+}
+
+/// JBang's own program, from Maven Central, by a catalogue and a repository of ours.
+#[test]
+#[cfg_attr(feature = "change", ignore = "all: JBang from Maven Central")]
+fn jbang_runs_the_program_of_the_repository() -> Result<()> {
+    if !have("mvn") {
+        println!("skipped: no Maven");
+        return Ok(());
+    }
+    let room = tempfile::tempdir()?;
+    let path = |name: &str| room.path().join(name);
+    fs::write(path("pom.xml"), JBANG)?;
+    let mut fetch = Command::new("mvn");
+    fetch.args(["-q", "-B", "-Dmdep.outputFile=classpath"]);
+    fetch.arg("org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath");
+    if let Err(why) = process::run(fetch.current_dir(room.path()), LIMIT)?.success() {
+        println!("skipped: JBang cannot be had from Maven Central: {why}");
+        return Ok(());
+    }
+    let artefacts = artefacts::artefacts()?.cli.parent().ok_or("no folder")?;
+    let mut repository = Command::new(root().join("packaging/maven-repository"));
+    run(repository.arg(artefacts).arg(path("repository")))?;
+    kit(&path("kit"), &[])?;
+    fs::write(path("Odd.java"), PROGRAM)?;
+
+    let jdk = Jdk::oldest()?;
+    let mut jbang = jdk.command("java");
+    jbang
+        .arg("-cp")
+        .arg(fs::read_to_string(path("classpath"))?.trim())
+        .args(["dev.jbang.Main", "run", "--repos"])
+        .arg(format!("ours=file://{}", path("repository").display()))
+        .arg(format!("trodden@{}", path("kit/jbang-catalog.json").display()))
+        .args(["run", "-o", "page.html"])
+        .arg(jdk.command("java").get_program())
+        .arg("Odd.java")
+        .current_dir(room.path())
+        .env("JAVA_HOME", &jdk.home)
+        .env("JBANG_DIR", path("jbang"))
+        .env("JBANG_REPO", path("m2"))
+        .env("TRODDEN_CACHE", path("cache"))
+        .env_remove("TRODDEN")
+        .env_remove("TRODDEN_AGENT");
+    // It prints the command, and its script for the shell runs that.
+    let told = process::run(&mut jbang, LIMIT)?;
+    assert_eq!(told.status.code(), Some(255), "{told:?}");
+    let told = told.stdout;
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(&told).current_dir(room.path());
+    shell.env("TRODDEN_CACHE", path("cache"));
+    let outcome = process::run(&mut shell, LIMIT)?.success()?;
+    assert_eq!(outcome.stdout, "333\n", "{told}: {}", outcome.stderr);
+    assert!(fs::read_to_string(path("page.html"))?.contains("Odd.main"));
+    assert!(path("cache").is_dir());
+    Ok(())
+}
+
+/// A project that depends on JBang, with a newer Gson than its POM has, which reads no aliases.
+const JBANG: &str = "<project xmlns=\"http://maven.apache.org/POM/4.0.0\"><modelVersion>4.0.0</modelVersion>\
+    <groupId>x</groupId><artifactId>x</artifactId><version>1</version><dependencies><dependency>\
+    <groupId>dev.jbang</groupId><artifactId>jbang-cli</artifactId><version>0.132.1</version>\
+    </dependency><dependency><groupId>com.google.code.gson</groupId><artifactId>gson</artifactId>\
+    <version>2.13.2</version></dependency></dependencies></project>";
 
 /// A job's folder, with a release next to it.
 struct Job {

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 
 /// The bytes of an archive: those inside of others are in memory, the outermost one stays on the disk.
 #[derive(Debug)]
@@ -48,7 +47,7 @@ impl Source {
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 }
                 let mut bytes = vec![0; range.len()];
-                file.read_exact_at(&mut bytes, range.start as u64)?;
+                read_at(file, &mut bytes, range.start as u64)?;
                 Ok(Cow::Owned(bytes))
             }
         }
@@ -63,4 +62,20 @@ impl Source {
             .step_by(PIECE)
             .map(move |at| self.read(at..end.min(at + PIECE)))
     }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, bytes, at)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => (bytes, at) = (&mut bytes[read..], at + read as u64),
+        }
+    }
+    Ok(())
 }

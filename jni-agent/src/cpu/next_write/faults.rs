@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 use super::keys::Refused;
 use super::waiting::{Store, Waiting};
 use super::{NextWrite, store};
+use crate::cpu::context::Context;
+use crate::jvm::code::Registers;
 
 /// `si_code` of a page that may not be written to.
 const SEGV_ACCERR: c_int = 2;
@@ -144,24 +146,18 @@ fn allow(all: &NextWrite, waiting: &Waiting, context: *mut c_void) {
 }
 
 /// An address that no frame of the method is below which has counted.
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn deepest(all: &NextWrite, context: *mut c_void) -> usize {
     /// Stack of the interpreter, a probe that it runs, and the JVM's own code, in bytes.
     const INTERPRETED: usize = 2048;
     /// Stack of a compiled probe that interpreted code calls, in bytes.
     const COMPILED: usize = 128;
     // SAFETY: the context that the system passed to the handler that calls this.
-    let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
-    let [pc, sp] = [libc::REG_RIP, libc::REG_RSP].map(|register| registers[register as usize] as usize);
-    sp + if all.library.contains(&pc) {
-        INTERPRETED
-    } else {
-        COMPILED
-    }
-}
-
-/// Elsewhere stack pointers are not known.
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-fn deepest(_: &NextWrite, _: *mut c_void) -> usize {
-    usize::MAX
+    let registers = unsafe { Context::of(context) }.registers();
+    registers.map_or(usize::MAX, |Registers { pc, sp, .. }| {
+        sp + if all.library.contains(&pc) {
+            INTERPRETED
+        } else {
+            COMPILED
+        }
+    })
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize
 
 use super::answers::{Answer, Outcome};
 use super::keys::Key;
-use super::store::PAGE;
+use super::store::page;
 use super::{Counting, Found, InDoubt, Judge, MAX_FOREIGN, MAX_FOREIGN_BY_KEY, NextWrite};
 use crate::classes::PathSlots;
 use crate::cpu::buffer::{NextCount, RawFrame};
@@ -153,8 +153,8 @@ impl Waiting {
 
     /// The pages of slots: address and length.
     fn pages(&self, slots: PathSlots) -> (usize, usize) {
-        let begin = (self.block + 8 * slots.first as usize) & !(PAGE - 1);
-        let end = (self.block + 8 * (slots.first + slots.number) as usize).next_multiple_of(PAGE);
+        let begin = (self.block + 8 * slots.first as usize) & !(page() - 1);
+        let end = (self.block + 8 * (slots.first + slots.number) as usize).next_multiple_of(page());
         (begin, end - begin)
     }
 
@@ -377,7 +377,7 @@ impl Waiting {
             by_key,
         } = store;
         self.renew(all);
-        let page = (address & !(PAGE - 1), PAGE);
+        let page = (address & !(page() - 1), page());
         let slot = ((address - self.block) / 8) as u32;
         let mut waits = self.concerned(page);
         let for_callers = waits.all(|entry| entry.is_caller.load(Ordering::Relaxed));

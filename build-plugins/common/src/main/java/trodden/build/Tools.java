@@ -149,6 +149,16 @@ public final class Tools {
         }
     }
 
+    /** The program with these arguments, which takes this library. */
+    public ProcessBuilder command(List<String> arguments) {
+        List<String> command = new ArrayList<>();
+        command.add(program.toString());
+        command.addAll(arguments);
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().put("TRODDEN_AGENT", library.toString());
+        return builder;
+    }
+
     /** Runs the program; its output goes to the log, line by line. Returns its exit code. */
     public int run(Consumer<String> log, List<String> arguments) throws IOException {
         return runIn(null, log, arguments);
@@ -156,12 +166,8 @@ public final class Tools {
 
     /** As {@link #run}, in a folder; null is the current one. */
     public int runIn(Path folder, Consumer<String> log, List<String> arguments) throws IOException {
-        List<String> command = new ArrayList<>();
-        command.add(program.toString());
-        command.addAll(arguments);
-        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        ProcessBuilder builder = command(arguments).redirectErrorStream(true);
         builder.directory(folder == null ? null : folder.toFile());
-        builder.environment().put("TRODDEN_AGENT", library.toString());
         builder.environment().put("NO_COLOR", "1");
         Process process = builder.start();
         process.getOutputStream().close();
