@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::common::{self, Method};
 use serde_json::Value;
 use trodden_insight::coverage::{
-    ChangeCoverage, ChangedLines, Coverage, CoverageOptions, Missed, MissedOutcome, Untaken,
+    ChangeCoverage, ChangedLines, Coverage, CoverageOptions, KnownClass, Missed, MissedOutcome, Untaken,
 };
 use trodden_numbering::FlowGraph;
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return, Switch};
@@ -337,4 +337,26 @@ fn a_class_is_of_the_file_of_its_package_and_name() {
     // Kotlin's folders may leave the common package out.
     let kotlin = ["src/shop/Shop.kt", "src/other/Shop.kt"];
     assert_eq!(found("com/acme/shop/ShopKt", "Shop.kt", &kotlin), [kotlin[0]]);
+}
+
+/// Of an interface nothing can run, so nothing is missing.
+#[test]
+fn files_without_code_are_known() {
+    let map = |name: &str, file: &str| common::class(name, Some(file), Vec::new()).map;
+    let known = KnownClass {
+        map: map("demo/Api", "Api.java"),
+        methods: Vec::new(),
+        conditions: Vec::new(),
+        release: None,
+    };
+    let profile = profile_of("demo/Shop", "Shop.java", vec![nested(10)]);
+    let options = CoverageOptions::default();
+    let coverage = Coverage::new(&profile, Some(&[known]), |_, _, _| true, &options).unwrap();
+    let mut change = lines("src/main/java/demo/Api.java", [3]);
+    change
+        .files
+        .insert("src/main/java/demo/Other.java".to_owned(), [3].into());
+    let change = ChangeCoverage::new(&coverage, &change);
+    assert_eq!(change.unknown, ["src/main/java/demo/Other.java"]);
+    assert!(change.untaken.is_empty());
 }
