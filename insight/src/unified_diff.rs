@@ -24,6 +24,9 @@ pub struct Piece {
     /// The first line of the new file that was put there.
     pub first_new: u32,
     pub added: Vec<String>,
+    /// The line in front of it in the old and in the new file, without empty lines and comments of a line, as far
+    /// as the diff has them.
+    pub before: [Option<String>; 2],
 }
 
 impl Piece {
@@ -75,6 +78,8 @@ struct Reader {
     next: (u32, u32),
     /// The last line was of a piece.
     open: bool,
+    /// The last lines of the hunk, old and new, that are neither empty nor a comment.
+    last: [Option<String>; 2],
     /// Lines of a `diff --git` header are being read, before the first hunk.
     header: bool,
 }
@@ -120,6 +125,7 @@ impl Reader {
                 file.pieces.push(Piece {
                     first: self.next.0,
                     first_new: self.next.1,
+                    before: self.last.clone(),
                     ..Piece::default()
                 });
                 self.open = true;
@@ -138,6 +144,12 @@ impl Reader {
             left_new.checked_sub(new).ok_or(ONE_TOO_MANY)?,
         );
         self.next = (self.next.0 + old, self.next.1 + new);
+        let is_code = !text.trim().is_empty() && !text.trim_start().starts_with("//");
+        for (side, last) in [old, new].into_iter().zip(&mut self.last) {
+            if side == 1 && is_code {
+                *last = Some(text.to_owned());
+            }
+        }
         match (kind, file.pieces.last_mut()) {
             ("-", Some(piece)) => piece.removed.push(text.to_owned()),
             ("+", Some(piece)) => piece.added.push(text.to_owned()),
@@ -227,6 +239,7 @@ impl Reader {
         self.left = (old.1, new.1);
         self.next = (next(old), next(new));
         self.open = false;
+        self.last = Default::default();
         Ok(())
     }
 }

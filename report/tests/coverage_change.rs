@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::common::{self, Method};
 use serde_json::Value;
 use trodden_insight::coverage::{
-    ChangeCoverage, ChangedLines, Coverage, CoverageOptions, Missed, MissedOutcome, Untaken,
+    ChangeCoverage, ChangedLines, Coverage, CoverageOptions, KnownClass, Missed, MissedOutcome, Untaken,
 };
 use trodden_numbering::FlowGraph;
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return, Switch};
@@ -279,6 +279,21 @@ fn field_initialisers_are_one_in_all_constructors() {
     assert_eq!(untaken([0, 0], [0, 0]), [(4, false), (4, false)]);
 }
 
+/// A constructor that is not written has the line of its class, and so has what makes `assert` work.
+#[test]
+fn an_initialiser_is_no_constructor() {
+    let method = |name: &str| Method::new(name, "()V").block(&[3], Return, &[]);
+    let methods = vec![method("<clinit>").count(&[0], 1), method("<init>")];
+    let coverage = coverage(&profile_of("demo/Shop", "Shop.java", methods));
+    let found = ChangeCoverage::new(&coverage, &lines(FILE, [3]));
+    let idle: Vec<&str> = found
+        .untaken
+        .iter()
+        .map(|one| one.method.map().name.as_str())
+        .collect();
+    assert_eq!(idle, ["<init>"]);
+}
+
 #[test]
 fn several_versions_of_a_class_are_one() {
     let mut profile = profile_of("demo/Shop", "Shop.java", vec![asks("price", 3, [1, 0])]);
@@ -337,4 +352,26 @@ fn a_class_is_of_the_file_of_its_package_and_name() {
     // Kotlin's folders may leave the common package out.
     let kotlin = ["src/shop/Shop.kt", "src/other/Shop.kt"];
     assert_eq!(found("com/acme/shop/ShopKt", "Shop.kt", &kotlin), [kotlin[0]]);
+}
+
+/// Of an interface nothing can run, so nothing is missing.
+#[test]
+fn files_without_code_are_known() {
+    let map = |name: &str, file: &str| common::class(name, Some(file), Vec::new()).map;
+    let known = KnownClass {
+        map: map("demo/Api", "Api.java"),
+        methods: Vec::new(),
+        conditions: Vec::new(),
+        release: None,
+    };
+    let profile = profile_of("demo/Shop", "Shop.java", vec![nested(10)]);
+    let options = CoverageOptions::default();
+    let coverage = Coverage::new(&profile, Some(&[known]), |_, _, _| true, &options).unwrap();
+    let mut change = lines("src/main/java/demo/Api.java", [3]);
+    change
+        .files
+        .insert("src/main/java/demo/Other.java".to_owned(), [3].into());
+    let change = ChangeCoverage::new(&coverage, &change);
+    assert_eq!(change.unknown, ["src/main/java/demo/Other.java"]);
+    assert!(change.untaken.is_empty());
 }

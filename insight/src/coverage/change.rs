@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use trodden_numbering::{BlockId, FlowGraph};
-use trodden_profile::ExecutedPath;
+use trodden_profile::{ClassMap, ExecutedPath};
 
 use super::{BranchCoverage, Coverage, MethodCoverage, OutcomeCoverage, Ratio};
 use crate::decisions::Decision;
@@ -40,11 +40,11 @@ impl ChangedLines {
         Ok(ChangedLines { files })
     }
 
-    /// The file that a method's source is: the one whose path ends with the class's package and source file.
+    /// The file that a class's source is: the one whose path ends with the class's package and source file.
     /// Sources in other languages than Java may leave the beginning of the package out, or all of it.
-    fn file_of(&self, coverage: &Coverage, method: &MethodCoverage) -> Option<&str> {
-        let name = method.source_file()?;
-        let own = below(method.class(), name)?.to_string_lossy().into_owned();
+    fn file_of(&self, coverage: &Coverage, class: &ClassMap, release: Option<u32>) -> Option<&str> {
+        let name = class.source_file.as_deref()?;
+        let own = below(&class.name, name)?.to_string_lossy().into_owned();
         let ends = |path: &str, end: &str| {
             path.strip_suffix(end)
                 .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
@@ -62,7 +62,11 @@ impl ChangedLines {
             found = with(end);
         }
         // Of several modules with a file of that name: the one where the sources have it.
-        let place = || coverage.source_path(method, name).unwrap_or_default();
+        let place = || {
+            coverage
+                .source_of((&class.name, name), release)
+                .unwrap_or_default()
+        };
         let in_sources = |path: &&&str| ends(&place(), path);
         match found.as_slice() {
             [] => None,
@@ -158,12 +162,14 @@ impl<'c> ChangeCoverage<'c> {
         for method in &coverage.methods {
             let file = files
                 .entry(method.class())
-                .or_insert_with(|| change.file_of(coverage, method));
+                .or_insert_with(|| change.file_of(coverage, &method.class, method.release));
             if let Some((file, lines)) = file.and_then(|file| change.files.get_key_value(file)) {
                 known.insert(file);
                 gathering.add(method, file, lines);
             }
         }
+        let without_code = coverage.without_code.iter();
+        known.extend(without_code.filter_map(|class| change.file_of(coverage, class, None)));
         let mut found = ChangeCoverage {
             lines: gathering.lines.values().map(|&ran| Ratio::one(ran)).sum(),
             outcomes: gathering.outcomes.values().map(|one| Ratio::one(one.taken)).sum(),
@@ -192,6 +198,8 @@ impl<'c> ChangeCoverage<'c> {
 struct Gathering<'c, 'l> {
     /// Changed lines with code, and if they ran.
     lines: BTreeMap<(&'l str, u32), bool>,
+    /// Those that a constructor ran.
+    constructed: BTreeSet<(&'l str, u32)>,
     outcomes: BTreeMap<Same<'l>, One<'c>>,
     /// Methods that never ran, with their changed lines.
     idle: Vec<(&'l str, &'c MethodCoverage, Vec<u32>)>,
@@ -213,7 +221,11 @@ impl<'c, 'l> Gathering<'c, 'l> {
         let own = measured.lines.keys().filter(|line| changed.contains(line));
         let own: Vec<u32> = own.copied().collect();
         for line in &own {
-            *self.lines.entry((file, *line)).or_default() |= measured.lines[line].count > 0;
+            let ran = measured.lines[line].count > 0;
+            *self.lines.entry((file, *line)).or_default() |= ran;
+            if ran && method.map().name == "<init>" {
+                self.constructed.insert((file, *line));
+            }
         }
         if !method.ran() && !own.is_empty() {
             self.idle.push((file, method, own));
@@ -294,7 +306,7 @@ impl<'c, 'l> Gathering<'c, 'l> {
         let mut seen: BTreeSet<_> = ran.map(names).collect();
         let mut found = Vec::new();
         for (file, method, own) in &self.idle {
-            let ran = |line: u32| self.lines.get(&(*file, line)) == Some(&true);
+            let ran = |line: u32| self.constructed.contains(&(*file, line));
             let mut own = own.iter().copied();
             let line = own.find(|&line| method.map().name != "<init>" || !ran(line));
             if let Some(line) = line.filter(|_| seen.insert(names(method))) {

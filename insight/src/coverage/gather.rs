@@ -55,6 +55,7 @@ impl Coverage {
                 run: profile.run.clone(),
                 methods: Vec::new(),
                 uncounted: Vec::new(),
+                without_code: Vec::new(),
                 other_bytes: Vec::new(),
                 has_paths,
                 folders: folders(&options.sources),
@@ -159,6 +160,9 @@ impl Gathering {
             };
             if !others.is_empty() {
                 self.coverage.other_bytes.push(name.to_owned());
+            }
+            if class.methods.is_empty() {
+                self.coverage.without_code.push(class.map.clone());
             }
             let whole_class = reasons.get(&(name, None)).copied();
             for method in &class.methods {

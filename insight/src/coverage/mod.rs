@@ -140,6 +140,8 @@ pub struct Coverage {
     pub methods: Vec<MethodCoverage>,
     /// Methods of the classes that were looked at, whose coverage is not known.
     pub uncounted: Vec<Uncounted>,
+    /// Known classes without code: most interfaces.
+    pub without_code: Vec<Arc<ClassMap>>,
     /// Classes that were loaded with other bytes than the known ones; lines and branches are those of the
     /// loaded ones.
     pub other_bytes: Vec<String>,
@@ -220,12 +222,16 @@ impl Coverage {
     /// The source file of a method: where it is, if a source folder has it, else by package. `None` if its
     /// class names no file that can be below a source folder.
     pub fn source_path(&self, method: &MethodCoverage, file: &str) -> Option<String> {
-        let relative = below(method.class(), file)?;
+        self.source_of((method.class(), file), method.release)
+    }
+
+    fn source_of(&self, (class, file): (&str, &str), of_release: Option<u32>) -> Option<String> {
+        let relative = below(class, file)?;
         // A folder for a release, `java11`, holds the sources of a multi-release jar's classes for that
         // release.
         let rank = |folder: &&PathBuf| {
             let of_folder = release(folder);
-            (of_folder != method.release, of_folder)
+            (of_folder != of_release, of_folder)
         };
         let mut folders: Vec<&PathBuf> = self.folders.iter().collect();
         folders.sort_by_key(rank);

@@ -7,6 +7,7 @@
 mod change;
 
 mod initialisers;
+mod statements;
 
 use std::collections::BTreeMap;
 
