@@ -279,6 +279,21 @@ fn field_initialisers_are_one_in_all_constructors() {
     assert_eq!(untaken([0, 0], [0, 0]), [(4, false), (4, false)]);
 }
 
+/// A constructor that is not written has the line of its class, and so has what makes `assert` work.
+#[test]
+fn an_initialiser_is_no_constructor() {
+    let method = |name: &str| Method::new(name, "()V").block(&[3], Return, &[]);
+    let methods = vec![method("<clinit>").count(&[0], 1), method("<init>")];
+    let coverage = coverage(&profile_of("demo/Shop", "Shop.java", methods));
+    let found = ChangeCoverage::new(&coverage, &lines(FILE, [3]));
+    let idle: Vec<&str> = found
+        .untaken
+        .iter()
+        .map(|one| one.method.map().name.as_str())
+        .collect();
+    assert_eq!(idle, ["<init>"]);
+}
+
 #[test]
 fn several_versions_of_a_class_are_one() {
     let mut profile = profile_of("demo/Shop", "Shop.java", vec![asks("price", 3, [1, 0])]);

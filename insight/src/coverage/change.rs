@@ -198,6 +198,8 @@ impl<'c> ChangeCoverage<'c> {
 struct Gathering<'c, 'l> {
     /// Changed lines with code, and if they ran.
     lines: BTreeMap<(&'l str, u32), bool>,
+    /// Those that a constructor ran.
+    constructed: BTreeSet<(&'l str, u32)>,
     outcomes: BTreeMap<Same<'l>, One<'c>>,
     /// Methods that never ran, with their changed lines.
     idle: Vec<(&'l str, &'c MethodCoverage, Vec<u32>)>,
@@ -219,7 +221,11 @@ impl<'c, 'l> Gathering<'c, 'l> {
         let own = measured.lines.keys().filter(|line| changed.contains(line));
         let own: Vec<u32> = own.copied().collect();
         for line in &own {
-            *self.lines.entry((file, *line)).or_default() |= measured.lines[line].count > 0;
+            let ran = measured.lines[line].count > 0;
+            *self.lines.entry((file, *line)).or_default() |= ran;
+            if ran && method.map().name == "<init>" {
+                self.constructed.insert((file, *line));
+            }
         }
         if !method.ran() && !own.is_empty() {
             self.idle.push((file, method, own));
@@ -300,7 +306,7 @@ impl<'c, 'l> Gathering<'c, 'l> {
         let mut seen: BTreeSet<_> = ran.map(names).collect();
         let mut found = Vec::new();
         for (file, method, own) in &self.idle {
-            let ran = |line: u32| self.lines.get(&(*file, line)) == Some(&true);
+            let ran = |line: u32| self.constructed.contains(&(*file, line));
             let mut own = own.iter().copied();
             let line = own.find(|&line| method.map().name != "<init>" || !ran(line));
             if let Some(line) = line.filter(|_| seen.insert(names(method))) {
