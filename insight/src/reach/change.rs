@@ -1,9 +1,9 @@
 //! Which tests a change may concern.
 //!
 //! A change within the lines of one method concerns the tests that ran this method; one of whole
-//! [`statements`](super::statements), in Java, only those that ran these. A change of imports concerns the tests that
-//! ran anything of the file. What ran in static initialisers, and whatever else changes, fields, signatures, new
-//! methods, files that the profile knows nothing of, may concern any test.
+//! [`statements`](super::statements), in Java, only those that ran these. A change of imports concerns the
+//! tests that ran anything of the file. What ran in static initialisers, and whatever else changes, fields,
+//! signatures, new methods, files that the profile knows nothing of, may concern any test.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -173,7 +173,8 @@ fn blocks(map: &MethodMap, lines: &[u32]) -> Vec<usize> {
     lines.iter().flat_map(of).collect()
 }
 
-/// True if each line has code, and none of it is an initialiser's: constants of fields have none, or are copied.
+/// True if each line has code, and none of it is an initialiser's: constants of fields have none, or are
+/// copied.
 fn are_in_code(methods: &Methods<'_>, lines: &[u32]) -> bool {
     let is_plain =
         |(_, _, map): &(Place, &str, &MethodMap)| !["<init>", "<clinit>"].contains(&map.name.as_str());
@@ -185,8 +186,8 @@ fn are_in_code(methods: &Methods<'_>, lines: &[u32]) -> bool {
     methods.iter().all(is_plain) && lines.iter().all(has_code)
 }
 
-/// True if these lines are between the first and the last of a method's code. Code of constructors is spread over the
-/// class, where its fields get their values: there each line has to be one of its own.
+/// True if these lines are between the first and the last of a method's code. Code of constructors is
+/// spread over the class, where its fields get their values: there each line has to be one of its own.
 fn covers(map: &MethodMap, first: u32, last: u32) -> bool {
     let lines: BTreeSet<u32> = map.lines.iter().map(|entry| entry.line).collect();
     match map.name.as_str() {

@@ -12,9 +12,9 @@ use crate::view;
 /// A method: positions of its class and of itself.
 pub type Place = (u32, u32);
 
-/// Methods, each with the class in whose initialiser it may have run, by test (its position in the profile). Calls
-/// go by what instructions name: where that method is not counted, to all of that name and descriptor. An initialiser
-/// calls only methods that ran in the same test.
+/// Methods, each with the class in whose initialiser it may have run, by test (its position in the
+/// profile). Calls go by what instructions name: where that method is not counted, to all of that name and
+/// descriptor. An initialiser calls only methods that ran in the same test.
 #[derive(Debug, Default)]
 pub struct Initialisers<'p> {
     reached: BTreeMap<(usize, Place), &'p str>,

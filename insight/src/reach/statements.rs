@@ -1,8 +1,9 @@
 //! Changes of whole statements, each on a line of its own, in Java.
 //!
-//! Such a change concerns only what runs the statement: no other statement begins, ends or branches elsewhere. To
-//! say so takes the text alone, and whatever is not plainly of this kind is not: lines that begin or end in the middle
-//! of a statement, labels, declarations, blocks, handlers, statements that come without another one going.
+//! Such a change concerns only what runs the statement: no other statement begins, ends or branches
+//! elsewhere. To say so takes the text alone, and whatever is not plainly of this kind is not: lines that
+//! begin or end in the middle of a statement, labels, declarations, blocks, handlers, statements that
+//! replace none.
 
 use crate::unified_diff::Piece;
 

@@ -191,7 +191,8 @@ fn lines_and_changes_name_their_tests() -> Result<()> {
     let price = ["orders.ShopTest.adult()", "orders.ShopTest.child()"];
     let three = [price[0], price[1], "orders.ShopTest.count()"];
     let all = [three[0], three[1], three[2], "orders.ShopTest.nothing()"];
-    // A whole statement: the tests that ran it. Others within a method: those that ran this. Between two: not known.
+    // A whole statement: the tests that ran it. Others within a method: those that ran this. Between two:
+    // not known.
     assert_eq!(
         project
             .changed("return 99 + Fees.FEE;", "return 98 + Fees.FEE;")?
@@ -200,7 +201,7 @@ fn lines_and_changes_name_their_tests() -> Result<()> {
     );
     assert_eq!(project.changed("age < 12", "age < 14")?.0, price);
     assert_eq!(
-        project.changed("return 0;", "age++;\\n            return 0;")?.0,
+        project.changed("return 0;", "age++;\n            return 0;")?.0,
         price
     );
     assert_eq!(
