@@ -214,6 +214,10 @@ pub(crate) fn how_counted(run: &RunInfo, basis: CountBasis) -> String {
     if run.probe == "structural" {
         return structural(run);
     }
+    if run.facts.get(facts::BURSTS).is_some() && run.facts.get(facts::EVENTS) == Some(0) {
+        return "No path ended in a burst, so none was counted: the program may have ended too soon. --burst off counts all."
+            .to_owned();
+    }
     let mut out = match basis {
         CountBasis::Weighted(_) => "Paths were sampled; counts are estimates of how often they ran in the whole run, and so are shares",
         _ => "Paths were sampled, so counts are samples and shares are estimates",

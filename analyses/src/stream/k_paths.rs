@@ -388,12 +388,14 @@ impl<S: KSink<Forest: Sync> + Sync> StreamAnalysis for KPathStream<S> {
             [all] => section.methods = std::mem::take(all),
             _ => section = section.with_groups(forests)?,
         }
+        // Bursts by the clock go without other counts of paths.
+        profile.run.exact &= self.options.timed.is_none();
         for (&(class, index), forest) in &section.methods {
             // Level 1 is the plain path profile.
             let paths = &mut profile.classes[class].counts[index].paths;
             if paths.is_empty() {
                 paths.extend(forest.roots().map(|(_, root)| (root.path, root.count)));
-                profile.run.exact &= self.options.bursts.is_none() && self.options.timed.is_none();
+                profile.run.exact &= self.options.bursts.is_none();
             }
         }
         profile.kpaths = Some(section);
