@@ -15,6 +15,13 @@ use crate::kpaths::{Activations, ForestError, PathSink};
 pub struct Tails(FxHashMap<u32, FxHashMap<Box<[u64]>, u64>>);
 
 impl Tails {
+    /// What comes next in these activations is not seen.
+    fn cut<A>(&mut self, open: &[Tail<A>]) {
+        for tail in open {
+            self.add(tail.method, &tail.last, 1);
+        }
+    }
+
     fn add(&mut self, method: u32, tail: &[u64], times: u64) {
         if !tail.is_empty() {
             let of_method = self.0.entry(method).or_default();
@@ -85,7 +92,7 @@ pub struct TimedBursts<S: KSink> {
     group: usize,
     /// The sinks of the others; none at its own place.
     others: Vec<Option<Tailed<S>>>,
-    /// What ends of bursts cut off, by group.
+    /// Tails of the bursts that have ended, by group.
     tails: Vec<Tails>,
 }
 
@@ -112,7 +119,7 @@ impl<S: KSink> TimedBursts<S> {
         while let Some(at) = rest.iter().position(|&word| cuts(Word(word))) {
             let (before, others) = rest.split_at(at);
             self.words.consume(before);
-            self.cut();
+            self.tails[self.group].cut(self.words.analysis().open());
             self.words.consume(&others[..1]);
             if let Ok(Event::Burst { group, .. }) = Word(others[0]).decode() {
                 self.change_to(group as usize);
@@ -120,13 +127,6 @@ impl<S: KSink> TimedBursts<S> {
             rest = &others[1..];
         }
         self.words.consume(rest);
-    }
-
-    /// What comes next in the open activations is not seen.
-    fn cut(&mut self) {
-        for tail in self.words.analysis().open() {
-            self.tails[self.group].add(tail.method, &tail.last, 1);
-        }
     }
 
     fn change_to(&mut self, group: usize) {
@@ -167,9 +167,7 @@ impl<S: KSink> TimedBursts<S> {
                 sink.sink.add_to(&[], forest)?;
                 continue;
             }
-            for tail in open {
-                tails.add(tail.method, &tail.last, 1);
-            }
+            tails.cut(open);
             let open: Vec<_> = open.iter().map(|tail| tail.activation.clone()).collect();
             sink.sink.add_to(&open, forest)?;
         }

@@ -163,10 +163,13 @@ impl Events {
         let (events, jvmti) = (&self.recording.method_events, now.host.jvmti);
         let options = &now.settings.options;
         let of_jvm = options.has_events_of_jvm();
-        let (time, pace) = &mut *lock(&self.pace);
-        time.list();
-        if of_jvm && !pace.may_begin(time.now(), lengths) {
-            return Ok(());
+        // Bursts of probes come too often for that.
+        let mut pace = of_jvm.then(|| lock(&self.pace));
+        if let Some((time, pace)) = pace.as_deref_mut() {
+            time.list();
+            if !pace.may_begin(time.now(), lengths) {
+                return Ok(());
+            }
         }
         let number = self.recording.next_burst();
         if of_jvm {
@@ -177,13 +180,12 @@ impl Events {
         lock(&self.bursts).number += 1;
         let begun = Instant::now();
         let length = lengths[1];
-        if of_jvm {
-            pace.last(time.now(), length, || {
+        match pace.as_deref_mut() {
+            Some((time, pace)) => pace.last(time.now(), length, || {
                 now.signal.nap(length);
                 time.now()
-            });
-        } else {
-            now.signal.nap(length);
+            }),
+            None => now.signal.nap(length),
         }
         let took = begun.elapsed();
         if of_jvm {

@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-/// A burst is so many times as long at most, if the program hardly runs in it.
+/// Lengths of a burst at most, if the program hardly runs in it.
 const MAX_LENGTHS: u32 = 10;
-/// What bursts may take later at most, if the program ran without any for long: so many lengths.
+/// Lengths that bursts may take later at most, if the program ran without any for long.
 const MAX_CREDIT: f64 = 2.0;
 
 /// Keeps the program's time in bursts at a share of all its time. Times are seconds of

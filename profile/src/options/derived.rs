@@ -178,10 +178,8 @@ impl ProfileOptions {
         }
         let (interval, length) = match events {
             BurstEvents::Jvm => (Duration::from_millis(100), Duration::from_millis(2)),
-            BurstEvents::Probes if self.profile == [ProfileKind::Contexts] => {
-                (Duration::from_millis(2), Duration::from_micros(200))
-            }
-            BurstEvents::Probes => return false,
+            BurstEvents::Probes if self.follows_steps() => return false,
+            BurstEvents::Probes => (Duration::from_millis(2), Duration::from_micros(200)),
         };
         self.burst = Burst::Timed {
             interval,

@@ -93,14 +93,14 @@ fn nodes(out: &mut Encoder, nodes: &[ForestNode], cuts: bool) {
 /// Nodes, and what is missing by length.
 type Rows = (Vec<Row>, Vec<u64>);
 
-/// What was read of forests so far.
+/// Forests, as far as they were read.
 #[derive(Default)]
 struct Trees {
     records: u64,
     rows: BTreeMap<(usize, usize), Rows>,
 }
 
-/// What was read of all forests so far.
+/// All sections of forests, as far as they were read.
 #[derive(Default)]
 pub(super) struct Reading {
     about: About<KPaths>,
@@ -131,15 +131,8 @@ impl SectionReader for Reading {
             kpaths.groups = groups.collect::<Decoded<_>>()?;
             // They know what was cut as well.
             let sums = kpaths.sum_of_groups().map_err(Fault::Forests)?;
-            let all = kpaths
-                .methods
-                .iter()
-                .map(|(key, forest)| (key, forest.without_cuts()));
-            if sums
-                .iter()
-                .map(|(key, forest)| (key, forest.without_cuts()))
-                .eq(all)
-            {
+            let without_cuts = sums.iter().map(|(&key, forest)| (key, forest.without_cuts()));
+            if without_cuts.collect::<Forests>() == kpaths.methods {
                 kpaths.methods = sums;
             }
         }

@@ -175,11 +175,6 @@ impl PathForest {
         forest
     }
 
-    /// Nodes as they are given to [`from_rows`](Self::from_rows).
-    pub(super) fn row(node: &ForestNode) -> Row {
-        (node.length, node.path, node.count, node.cut)
-    }
-
     /// All nodes, in preorder.
     pub fn nodes(&self) -> &[ForestNode] {
         &self.nodes
@@ -278,6 +273,7 @@ impl PathForest {
         // Both are sorted and what lies in front of either is in the sum already, so the next node is that which
         // lies deeper (its branch is not finished), else that with the lesser path.
         let merged = std::iter::from_fn(|| {
+            let row = |node: &ForestNode| (node.length, node.path, node.count, node.cut);
             let before = |x: &ForestNode, y: &ForestNode| (y.length, x.path) < (x.length, y.path);
             match (a.peek(), b.peek()) {
                 (Some(x), Some(y)) if (x.length, x.path) == (y.length, y.path) => {
@@ -287,9 +283,9 @@ impl PathForest {
                     b.next();
                     Some(sum)
                 }
-                (Some(x), Some(y)) if before(x, y) => a.next().map(Self::row),
-                (Some(_), None) => a.next().map(Self::row),
-                (_, Some(_)) => b.next().map(Self::row),
+                (Some(x), Some(y)) if before(x, y) => a.next().map(row),
+                (Some(_), None) => a.next().map(row),
+                (_, Some(_)) => b.next().map(row),
                 (None, None) => None,
             }
         });

@@ -21,7 +21,7 @@ pub(crate) mod section;
 
 use std::collections::BTreeMap;
 
-use crate::model::burst_groups::ByGroup;
+use crate::model::burst_groups::{BURST_GROUPS, ByGroup};
 
 pub use forest::{ForestNode, ForestProblem, PathForest};
 pub use overlap::{KPathsOverlap, LevelOverlap, MethodOverlap, kpaths_overlap};
@@ -66,25 +66,24 @@ impl KPaths {
     /// The counts of a sequence of a method per group of bursts, and how many of these are
     /// [known](ForestNode::known) to continue or to end, if there are groups.
     pub fn by_group(&self, method: (usize, usize), sequence: &[u64]) -> Option<[ByGroup; 2]> {
-        let mut counts = [ByGroup::default(); 2];
-        for (at, group) in self.groups.iter().enumerate() {
-            let forest = group.get(&method);
-            let node = forest.and_then(|forest| Some(&forest.nodes()[forest.find(sequence)?]));
-            if let Some(node) = node {
-                counts[0].0[at] = node.count;
-                counts[1].0[at] = node.known();
-            }
-        }
-        (!self.groups.is_empty()).then_some(counts)
+        let nodes = self.each_group(|group| {
+            let forest = group.get(&method)?;
+            Some(forest.nodes()[forest.find(sequence)?])
+        })?;
+        let by_group = |of: fn(ForestNode) -> u64| ByGroup(nodes.map(|node| node.map_or(0, of)));
+        Some([by_group(|node| node.count), by_group(|node| node.known())])
     }
 
     /// The path ends of a method per group of bursts, if they are known.
     pub fn ends_by_group(&self, method: (usize, usize)) -> Option<ByGroup> {
-        let mut counts = ByGroup::default();
-        for (count, group) in counts.0.iter_mut().zip(&self.groups) {
-            *count = group.get(&method).map_or(0, PathForest::total);
-        }
-        (!self.groups.is_empty()).then_some(counts)
+        let total = |group: &Forests| group.get(&method).map_or(0, PathForest::total);
+        Some(ByGroup(self.each_group(total)?))
+    }
+
+    /// Something of each group of bursts, if there are groups.
+    fn each_group<T>(&self, of: impl FnMut(&Forests) -> T) -> Option<[T; BURST_GROUPS]> {
+        let groups: &[Forests; BURST_GROUPS] = self.groups.as_slice().try_into().ok()?;
+        Some(groups.each_ref().map(of))
     }
 
     /// Takes the forests of groups of bursts, [`BURST_GROUPS`](crate::BURST_GROUPS) of them, and their sum.
