@@ -13,7 +13,7 @@ use trodden_profile::events::{BURST_GROUPS, ThreadInfo, Word};
 
 use crate::stream::class;
 
-/// What a thread does in a burst of a group.
+/// A group, and the steps of a thread in a burst of it.
 type Burst = (u32, Vec<Do>);
 
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ fn over(truth: &mut Truth, group: u32, k: usize, (method, paths): &(u32, Vec<u64
     }
 }
 
-fn told(bursts: &[Burst], k: usize, truth: &mut Truth) -> Vec<u64> {
+fn recorded(bursts: &[Burst], k: usize, truth: &mut Truth) -> Vec<u64> {
     let mut words = Vec::new();
     for (group, steps) in bursts {
         words.push(Word::burst(1, *group, 0).0);
@@ -107,7 +107,7 @@ proptest! {
     #[test]
     fn groups_and_cuts_are_those_of_brute_force(threads in vec(bursts(), 1..3), k in 2..5u32, batch in 1..30usize) {
         let mut truth = Truth::new();
-        let words: Vec<Vec<u64>> = threads.iter().map(|bursts| told(bursts, k as usize, &mut truth)).collect();
+        let words: Vec<Vec<u64>> = threads.iter().map(|bursts| recorded(bursts, k as usize, &mut truth)).collect();
         let kpaths = counted(&words, k, batch);
         let sequences: usize = kpaths.methods.values().map(|forest| forest.nodes().len()).sum();
         prop_assert_eq!(sequences, truth.len());

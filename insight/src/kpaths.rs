@@ -182,7 +182,7 @@ impl Tree {
             let below: u64 = children.iter().fold(0, |sum, (_, c)| c.count.saturating_add(sum));
             let all_children = children.len();
             let of_parent = above.map_or(1.0, |above| ratio(node.count, above.known));
-            // What was not cut is told from the counters alone, without errors of rounding.
+            // Without cuts from the counters alone, without errors of rounding.
             let of_root = match above {
                 Some(above) if cuts => above.of_root * of_parent,
                 _ => ratio(node.count, all[root].count),

@@ -15,7 +15,7 @@ use crate::kpaths::{Activations, ForestError, PathSink};
 pub struct Tails(FxHashMap<u32, FxHashMap<Box<[u64]>, u64>>);
 
 impl Tails {
-    /// What comes next in these activations is not seen.
+    /// Ends these activations without their continuations.
     fn cut<A>(&mut self, open: &[Tail<A>]) {
         for tail in open {
             self.add(tail.method, &tail.last, 1);

@@ -80,7 +80,7 @@ impl Context<'_> {
         let Some(here) = self.registers() else { return };
         self.put(caller);
         walk((&raw mut *self.0).cast());
-        // The thread goes on where it was.
+        // The thread continues at its own place.
         self.put(here);
     }
 }

@@ -14,7 +14,7 @@ const MAX_CREDIT: f64 = 2.0;
 /// [`ProgramTime`](super::ProgramTime).
 #[derive(Default)]
 pub struct BurstPace {
-    /// What bursts may take now; negative after one that took more.
+    /// Seconds that bursts may take now; negative after one that took more.
     credit: f64,
     seen: f64,
 }

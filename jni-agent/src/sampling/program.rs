@@ -65,8 +65,9 @@ impl ProgramTime {
         self.see(there.collect(), since);
     }
 
-    /// Takes a list of threads, so long after the last one. A list can miss threads while others end, so that
-    /// what is not in it is still asked until it has ended, and what was not in the one before may be old.
+    /// Takes a list of threads; `since`: the time after the last one. A list can miss threads while others
+    /// end, so that what is not in it is still asked until it has ended, and what was not in the one before
+    /// may be old.
     fn see(&mut self, there: FxHashSet<libc::pid_t>, since: Option<Duration>) {
         let mut new = there;
         self.others.retain(|id| new.remove(id));
@@ -121,7 +122,7 @@ mod tests {
         link.file_name().unwrap().to_str().unwrap().parse().unwrap()
     }
 
-    /// Lets this thread run for so long.
+    /// Lets this thread run for a time.
     fn run(busy: Duration) {
         let begin = spent(0).unwrap();
         while Duration::from_nanos(spent(0).unwrap() - begin) < busy {

@@ -1,4 +1,4 @@
-//! What groups of bursts say about how far off an estimate may be.
+//! Counts by groups of bursts, and the error of estimates that follows from them.
 
 use crate::model::cpu::share_interval;
 
@@ -41,11 +41,12 @@ impl ByGroup {
         self.0.iter().fold(0, |sum, &part| sum.saturating_add(part))
     }
 
-    /// Bounds of the share of these in `all` in 95 of 100 samples like this one. `None`: there are calls in too few groups for
-    /// that to be known.
+    /// Bounds of the share of these in `all` in 95 of 100 samples like this one. `None`: there are calls in
+    /// too few groups for that to be known.
     ///
-    /// The share is a ratio of two sums over groups, so its variance is that of what each group has beyond the share of its own
-    /// calls (Wolter, *Introduction to Variance Estimation*, sections 2.4 and 6.4). Student's distribution, as there are few groups.
+    /// The share is a ratio of two sums over groups, so its variance is that of what each group has beyond
+    /// the share of its own calls (Wolter, *Introduction to Variance Estimation*, sections 2.4 and 6.4).
+    /// Student's distribution, as there are few groups.
     pub fn share_interval(&self, all: &ByGroup) -> Option<(f64, f64)> {
         let groups = all.0.iter().filter(|&&calls| calls > 0).count();
         if groups < MIN_GROUPS {
@@ -62,11 +63,12 @@ impl ByGroup {
     }
 }
 
-/// Bounds of a product of shares, given the part and the whole of each factor per group, in 95 of 100 samples like this
-/// one; `None` as of [`ByGroup::share_interval`].
+/// Bounds of a product of shares, given the part and the whole of each factor per group, in 95 of 100
+/// samples like this one; `None` as of [`ByGroup::share_interval`].
 ///
-/// The jackknife: the product without each group in turn (Wolter, *Introduction to Variance Estimation*, section 4.2). No
-/// narrower than Wilson's interval of as many independent counts, as groups that agree on none or all say too much.
+/// The jackknife: the product without each group in turn (Wolter, *Introduction to Variance Estimation*,
+/// section 4.2). No narrower than Wilson's interval of as many independent counts, as groups that agree on
+/// none or all say too much.
 pub fn product_interval(shares: &[[ByGroup; 2]]) -> Option<(f64, f64)> {
     let [_, whole] = shares.first()?;
     let groups: Vec<usize> = (0..BURST_GROUPS).filter(|&group| whole.0[group] > 0).collect();
@@ -146,7 +148,8 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_a_ratio() {
-        // Reckoned apart (Python): x = 1…16, n = 20 each; p = 0.425, s² = 16/15 · Σ(x − 8.5)², over 320, times 2.1314.
+        // Reckoned apart (Python): x = 1…16, n = 20 each; p = 0.425, s² = 16/15 · Σ(x − 8.5)², over 320,
+        // times 2.1314.
         let part = ByGroup(std::array::from_fn(|group| group as u64 + 1));
         let (low, high) = part.share_interval(&ByGroup([20; BURST_GROUPS])).unwrap();
         assert!((low - 0.298_156).abs() < 1e-6, "{low}");

@@ -124,7 +124,7 @@ pub enum Fault {
     /// The path forests of groups of bursts have no sum.
     #[error("path forests of groups of bursts: {0}")]
     Forests(ForestProblem),
-    /// What groups of bursts counted is not what all counted.
+    /// Counts of groups of bursts do not add up to those of all.
     #[error("path forests of groups of bursts do not add up to those of all")]
     Groups,
     /// The structure graphs of a method cannot be made: class, method.

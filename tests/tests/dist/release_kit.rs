@@ -168,14 +168,14 @@ fn jbang_runs_the_program_of_the_repository() -> Result<()> {
         .env_remove("TRODDEN")
         .env_remove("TRODDEN_AGENT");
     // It prints the command, and its script for the shell runs that.
-    let told = process::run(&mut jbang, LIMIT)?;
-    assert_eq!(told.status.code(), Some(255), "{told:?}");
-    let told = told.stdout;
+    let planned = process::run(&mut jbang, LIMIT)?;
+    assert_eq!(planned.status.code(), Some(255), "{planned:?}");
+    let planned = planned.stdout;
     let mut shell = Command::new("sh");
-    shell.arg("-c").arg(&told).current_dir(room.path());
+    shell.arg("-c").arg(&planned).current_dir(room.path());
     shell.env("TRODDEN_CACHE", path("cache"));
     let outcome = process::run(&mut shell, LIMIT)?.success()?;
-    assert_eq!(outcome.stdout, "333\n", "{told}: {}", outcome.stderr);
+    assert_eq!(outcome.stdout, "333\n", "{planned}: {}", outcome.stderr);
     assert!(fs::read_to_string(path("page.html"))?.contains("Odd.main"));
     assert!(path("cache").is_dir());
     Ok(())

@@ -99,7 +99,7 @@ impl KPaths {
         Ok(self)
     }
 
-    /// What groups of bursts counted, together.
+    /// The sum of all groups of bursts.
     fn sum_of_groups(&self) -> Result<Forests, ForestProblem> {
         let mut sums = Forests::new();
         for (&place, forest) in self.groups.iter().flatten() {
