@@ -314,24 +314,22 @@ impl Tree {
         lines
     }
 
-    /// The share of a node in one above it, in 95 of 100 runs like this one.
+    /// The share of a node in one above it, in 95 of 100 runs like this one: with none, and with all, of the
+    /// continuations that were not seen. What takes long is more often cut than what is over soon, so those
+    /// that were seen need not be a fair part.
     fn interval(&self, above: usize, node: usize) -> Option<(f64, f64)> {
-        let mut shares = Vec::new();
+        let (mut least, mut most) = (Vec::new(), Vec::new());
         let mut at = node;
         while at != above {
             let parent = self.nodes[at].parent?;
-            shares.push(self.factor(at, parent)?);
+            let ([count, _], [all, known]) = (self.nodes[at].by_group?, self.nodes[parent].by_group?);
+            let mut with_unseen = count;
+            with_unseen.plus(&all.minus(&known)?);
+            least.push([count, all]);
+            most.push([with_unseen, all]);
             at = parent;
         }
-        product_interval(&shares)
-    }
-
-    /// The occurrences of a node, and those of its parent whose continuation was seen. `None` if most were not: what
-    /// takes long is more often cut than what is over soon, so those that were seen are no fair part.
-    fn factor(&self, node: usize, parent: usize) -> Option<[ByGroup; 2]> {
-        let parent = &self.nodes[parent];
-        let ([count, _], [_, known]) = (self.nodes[node].by_group?, parent.by_group?);
-        (parent.known as f64 >= MIN_KNOWN * parent.count as f64).then_some([count, known])
+        Some((product_interval(&least)?.0, product_interval(&most)?.1))
     }
 
     /// The interval of [`of_parent`](TreeNode::of_parent) of a node, given by its position, if it is known.
@@ -363,9 +361,6 @@ impl std::fmt::Display for Step {
     }
 }
 
-/// Part of a sequence's occurrences whose continuation must have been seen for the shares of what came next.
-const MIN_KNOWN: f64 = 0.5;
-
 /// Half the width of the interval of a share, on its wider side.
 pub fn margin(share: f64, (low, high): (f64, f64)) -> f64 {
     (share - low).max(high - share)
@@ -393,4 +388,37 @@ pub fn leftovers(tree: &Tree, line: &Line, limits: &Limits) -> Vec<(String, f64,
             of_root > 0.0 && of_line >= limits.min_parent && of_root >= limits.min_root
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use trodden_profile::{BURST_GROUPS, PathForest};
+
+    use super::*;
+
+    #[test]
+    fn continuations_that_were_not_seen_may_be_any() {
+        // Path 1, after it 60 times path 2, 20 times path 3, and 20 times the end of a burst.
+        let group = || {
+            let nodes = [(1, 1, 1000), (2, 2, 600), (2, 3, 200), (1, 2, 600), (1, 3, 200)];
+            let forest = PathForest::from_preorder(nodes).unwrap();
+            let forest = forest.with_cuts([(&[1][..], 200)]);
+            std::iter::once(((0, 0), forest)).collect()
+        };
+        let kpaths = KPaths {
+            k: 2,
+            ..KPaths::default()
+        };
+        let groups = (0..BURST_GROUPS).map(|_| group()).collect();
+        let kpaths = kpaths.with_groups(groups).unwrap();
+        let tree = Tree::new(&kpaths, (0, 0), 0, &KPathsOptions::default().limits(0.0, 1));
+        let shares: Vec<_> = (1..3)
+            .map(|at| (tree.nodes[at].of_parent, tree.share_interval(at).unwrap()))
+            .collect();
+        for ((share, (low, high)), (least, most)) in shares.into_iter().zip([(0.6, 0.8), (0.2, 0.4)]) {
+            assert!(share > least && share < most, "{share}");
+            assert!((least - 0.01..least).contains(&low), "{low}");
+            assert!((most..most + 0.01).contains(&high), "{high}");
+        }
+    }
 }

@@ -11,16 +11,21 @@ use trodden_insight::kpaths::{Line, Tree, Trees, margin};
 
 use crate::words::{percent, thousands};
 
+/// An interval of a share that is wider than this says nothing.
+const NOTHING_KNOWN: f64 = 0.8;
+
 /// `X % (Y %)`, the label of k-BLPP's figures.
 pub(crate) fn label(of_parent: f64, of_root: f64) -> String {
     format!("{} ({})", percent(of_parent), percent(of_root))
 }
 
-/// ` ± 1.2` behind a share of bursts, or ` ± ?` where there were too few of them. Nothing where all was counted.
+/// ` ± 1.2` behind a share of bursts, or ` ± ?` where little is known: too few bursts, or what came next was
+/// hardly ever seen. Nothing where all was counted.
 pub(crate) fn margin_of(trees: &Trees, share: f64, interval: Option<(f64, f64)>) -> String {
     match interval {
         _ if !trees.has_intervals => String::new(),
         None => " ± ?".to_owned(),
+        Some((low, high)) if high - low > NOTHING_KNOWN => " ± ?".to_owned(),
         Some(interval) => format!(" ± {:.1}", 100.0 * margin(share, interval)),
     }
 }
