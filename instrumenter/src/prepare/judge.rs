@@ -4,10 +4,11 @@ use trodden_numbering::{CoveragePlan, FlowGraph, NumberingOptions, Plan};
 use trodden_profile::{BlockExit, BlockInfo, MethodMap};
 
 use super::lines::Lines;
-use super::{Candidate, Numbers, Subject, decode, inlining};
+use super::{Candidate, Numbers, Subject, inlining};
 use crate::cfg::{Cfg, CfgError};
 use crate::classfile::class::{Attribute, Class, Method};
 use crate::classfile::code::{Code, Marks, mark};
+use crate::classfile::decode;
 use crate::classfile::frames;
 use crate::classfile::opcodes::{KIND, kind};
 use crate::classfile::reader::Read;

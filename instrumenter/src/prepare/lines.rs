@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use trodden_profile::{InlinedCode, LineEntry};
 
-use super::decode;
 use crate::classfile::class::Class;
 use crate::classfile::code::Code;
+use crate::classfile::decode;
 use crate::classfile::reader::Read;
 use crate::classfile::source_map::{Origin, SourceMap};
 

@@ -1,6 +1,6 @@
 //! A very small assembler for probe code.
 
-use super::ShimMethod;
+use super::shim::ShimMethod;
 use crate::classfile::opcodes as op;
 use crate::classfile::pool::{PoolBuilder, PoolFull};
 use crate::classfile::reader::put_u2;

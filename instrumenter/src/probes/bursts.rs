@@ -7,8 +7,10 @@
 
 use trodden_profile::events::{Kind, NO_CALL_SITE};
 
+use super::asm::Asm;
 use super::events::upper;
-use super::{Asm, ProbeStrategy, ProbedMethod, ShimMethod};
+use super::shim::ShimMethod;
+use super::strategy::{ProbeStrategy, ProbedMethod};
 use crate::classfile::pool::PoolFull;
 
 /// Reports calls and returns while there is a burst.

@@ -16,8 +16,10 @@
 
 use trodden_profile::events::{Kind, NO_CALL_SITE};
 
+use super::asm::Asm;
 use super::events::upper;
-use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
+use super::shim::ShimMethod;
+use super::strategy::{PathEnd, ProbeStrategy, ProbedMethod};
 use crate::classfile::frames::VerificationType;
 use crate::classfile::pool::PoolFull;
 use crate::options::CallWeight;

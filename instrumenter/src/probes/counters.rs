@@ -4,11 +4,12 @@
 //! in one activation fetches the address of its class's slots once, on entry. The register runs from the
 //! method's first slot on, so that it is the index.
 
-use super::{Asm, CutPaths, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
+use super::asm::Asm;
+use super::shim::ShimMethod;
+use super::strategy::{COUNTED, CutPaths, PathEnd, ProbeStrategy, ProbedMethod};
 use crate::classfile::frames::VerificationType;
 use crate::classfile::pool::PoolFull;
 use crate::options::InstrumentOptions;
-use crate::rewrite::cuts::COUNTED;
 
 /// Counts each path end in per-thread slots.
 #[derive(Debug)]

@@ -8,7 +8,9 @@
 use trodden_numbering::CoveragePlan;
 use trodden_profile::{ClassMap, MethodMap};
 
-use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
+use super::asm::Asm;
+use super::shim::ShimMethod;
+use super::strategy::{PathEnd, ProbeStrategy, ProbedMethod};
 use crate::classfile::pool::PoolFull;
 
 /// Marks which blocks and which ways of decisions ran.

@@ -8,7 +8,9 @@
 
 use trodden_profile::events::{Kind, Word};
 
-use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
+use super::asm::Asm;
+use super::shim::ShimMethod;
+use super::strategy::{PathEnd, ProbeStrategy, ProbedMethod};
 use crate::classfile::frames::VerificationType;
 use crate::classfile::pool::PoolFull;
 

@@ -1,6 +1,8 @@
 //! Probes of requests: an activation begins, and ends, by a return or by an exception.
 
-use super::{Asm, ProbeStrategy, ProbedMethod, ShimMethod};
+use super::asm::Asm;
+use super::shim::ShimMethod;
+use super::strategy::{ProbeStrategy, ProbedMethod};
 use crate::classfile::frames::VerificationType;
 use crate::classfile::pool::PoolFull;
 

@@ -1,7 +1,8 @@
 //! `safepoint`: the register and nothing else (PEP section 3.2's closing suggestion). The agent reads it from
 //! frames of suspended threads.
 
-use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
+use super::asm::Asm;
+use super::strategy::{PathEnd, ProbeStrategy, ProbedMethod};
 use crate::classfile::pool::PoolFull;
 
 /// No code at path ends.

@@ -10,7 +10,9 @@ use trodden_numbering::structure::{Op, Structure, StructurePlan};
 use trodden_numbering::{BlockId, EdgeOp, FlowGraph, NumberingError, Plan, Rows, SimpleGraph, Update};
 use trodden_profile::structural::structure_of;
 
-use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
+use super::asm::Asm;
+use super::shim::ShimMethod;
+use super::strategy::{PathEnd, ProbeStrategy, ProbedMethod};
 use crate::classfile::frames::VerificationType;
 use crate::classfile::pool::PoolFull;
 

@@ -1,6 +1,8 @@
 //! `yieldpoint`: PEP section 3.2's yieldpoints, with the path register passed along.
 
-use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
+use super::asm::Asm;
+use super::shim::ShimMethod;
+use super::strategy::{PathEnd, ProbeStrategy, ProbedMethod};
 use crate::classfile::pool::PoolFull;
 
 /// Tests a flag at each path end; the shim does the rest.

@@ -17,10 +17,7 @@ use super::method::{RewriteError, Writer};
 use crate::classfile::code::Code;
 use crate::classfile::opcodes as op;
 use crate::classfile::pool::Pool;
-use crate::probes::CutPaths;
-
-/// In place of a block's number: the path is counted already.
-pub const COUNTED: i32 = -1;
+use crate::probes::{COUNTED, CutPaths};
 
 /// Returns true if an instruction of the block may throw.
 pub fn may_throw(code: &Code, pool: &Pool, block: &BlockInfo) -> bool {
