@@ -3,6 +3,7 @@
 
 mod documents;
 mod prerequisites;
+mod public;
 mod readers;
 mod suites;
 mod sweep_sample;
