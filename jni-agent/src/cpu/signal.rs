@@ -20,7 +20,7 @@ use jvmti_bindings::sys::jni::JNIEnv;
 use super::Unavailable;
 use super::buffer::{Buffer, FRAMES, RawFrame, Stack, Taken, Waits};
 use super::context::Context;
-use super::doubtful::{Near, Probes};
+use super::doubtful::{Near, Place, Probes};
 use super::next_write::{Counting, Found, InDoubt, Interruption, Judge, NextWrite};
 use super::reasons::THREAD_EXIT;
 use super::stacks::OURS;
@@ -271,8 +271,9 @@ impl Tap {
                 if env.is_null() {
                     return Some(Stack::of(THREAD_EXIT));
                 }
-                let mut stack = self.walk(env, context, frames, most);
-                stack.waits = self.wait(clock, context, frames, stack).unwrap_or_default();
+                let (mut stack, stub_called) = self.walk(env, context, frames, most);
+                let waits = self.wait(clock, context, frames, (stack, stub_called));
+                stack.waits = waits.unwrap_or_default();
                 Some(stack)
             });
             if !found {
@@ -309,7 +310,7 @@ impl Tap {
                 }
                 let mut stack = Stack::of(0);
                 place.at(Registers { pc, ..registers }, |context| {
-                    stack = self.walk(env, context, frames, most);
+                    (stack, _) = self.walk(env, context, frames, most);
                 });
                 let count = usize::try_from(stack.count).ok().filter(|&count| count > 0)?;
                 // SAFETY: the JVM has just written `count` frames there.
@@ -342,7 +343,7 @@ impl Tap {
         clock: &ThreadClock,
         context: *mut c_void,
         frames: *const RawFrame,
-        stack: Stack,
+        (stack, stub_called): (Stack, Option<usize>),
     ) -> Option<Waits> {
         // SAFETY: null, or never freed.
         let next_write = unsafe { self.next_write.load(Ordering::Acquire).as_ref() }?;
@@ -357,12 +358,21 @@ impl Tap {
             !stack.in_call && code.is_some_and(|code| code.is_compiled(registers.pc))
         };
         let is_call = |frame: RawFrame| next_write.targets().is_call(frame.method, frame.bci);
+        let in_doubt = |frame| is_call(frame) == Some(true);
+        let place = match stub_called {
+            Some(_) if is_call(walked[0]) == Some(false) => Place::Wrong,
+            None if registers.is_some_and(is_compiled) && self.probes.is_doubtful(walked, in_doubt) => {
+                Place::InDoubt
+            }
+            _ => Place::Known,
+        };
+        let pc = stub_called.or(registers.map(|registers| registers.pc));
         let at = Interruption {
             context,
             whole: count <= FRAMES,
-            pc: registers.map_or(0, |registers| registers.pc),
+            pc: pc.unwrap_or_default(),
             sp: registers.map_or(0, |registers| registers.sp),
-            is_doubtful: registers.is_some_and(is_compiled) && self.probes.is_doubtful(walked, is_call),
+            place,
         };
         Some(next_write.wait(waiting, walked, at))
     }
@@ -374,8 +384,14 @@ impl Tap {
     }
 
     /// Asks the JVM for the stack of the calling thread, which was interrupted in `context`, where that is
-    /// safe; there is room for `most` frames.
-    fn walk(&self, env: *mut JNIEnv, context: *mut c_void, frames: *mut RawFrame, most: c_int) -> Stack {
+    /// safe; there is room for `most` frames. Second, where in compiled code a stub was called, if it is in one.
+    fn walk(
+        &self,
+        env: *mut JNIEnv,
+        context: *mut c_void,
+        frames: *mut RawFrame,
+        most: c_int,
+    ) -> (Stack, Option<usize>) {
         // SAFETY: `context` is that of the interruption, which nobody else uses meanwhile.
         let mut place = unsafe { Context::of(context) };
         let ask = |context: *mut c_void| {
@@ -389,7 +405,7 @@ impl Tap {
             trace.count
         };
         let Some((code, registers)) = self.code.as_ref().zip(place.registers()) else {
-            return Stack::of(ask(context));
+            return (Stack::of(ask(context)), None);
         };
         // SAFETY: of the calling thread, whose registers these are.
         let start = unsafe { code.check(env, registers) };
@@ -400,6 +416,7 @@ impl Tap {
         };
         let is_refused = [UNKNOWN_JAVA, NOT_WALKABLE_JAVA].contains(&count);
         let mut alone = code.is_alone_in(registers.pc, OURS);
+        let mut called = None;
         if is_refused || (count > 0 && alone.is_none() && start == Ok(Start::Registers)) {
             for caller in [Context::caller_of_leaf, Context::caller_by_frame] {
                 let Some(caller) = caller(&place).filter(|caller| code.is_return_address(caller.pc)) else {
@@ -407,21 +424,24 @@ impl Tap {
                 };
                 alone = alone.or_else(|| code.is_alone_in(caller.pc, OURS));
                 if !is_refused {
+                    called = Some(caller.pc);
                     break;
                 }
                 let mut again = 0;
                 place.at(caller, |context| again = ask(context));
                 // Else nothing is gained: the first answer counts.
                 if again > 0 {
-                    count = again;
+                    (count, called) = (again, Some(caller.pc));
                     break;
                 }
             }
         }
-        Stack {
+        let stack = Stack {
             in_call: start == Ok(Start::LastCall) || alone == Some(true),
             ..Stack::of(count)
-        }
+        };
+        let called = called.filter(|&pc| code.is_compiled(pc) && code.is_stub(registers.pc));
+        (stack, called.filter(|_| !stack.in_call))
     }
 
     /// CPU time that samples have taken so far, in nanoseconds.

@@ -230,6 +230,11 @@ impl CodeCache {
         matches!(self.blob(pc), Some(Blob::Compiled(_)))
     }
 
+    /// True for an address in a stub, such as a copy of arrays.
+    pub fn is_stub(&self, pc: usize) -> bool {
+        matches!(self.blob(pc), Some(Blob::Other))
+    }
+
     /// True if an address belongs to one method alone, which is interpreted, or was compiled alone and is of
     /// a class whose name begins like one of these. `None` if that cannot be said, as the address is in
     /// neither. The method must be on the stack of the calling thread.

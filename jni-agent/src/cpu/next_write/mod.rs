@@ -60,6 +60,7 @@ pub use targets::Calls;
 pub use waiting::Waiting;
 
 use super::buffer::{NextCount, RawFrame, Wait, Waits};
+use super::doubtful::Place;
 use crate::classes::PathSlots;
 use crate::locks::lock;
 use crate::sampling::SplitMix;
@@ -166,8 +167,8 @@ pub struct Interruption {
     /// Program counter and stack pointer, or 0.
     pub pc: usize,
     pub sp: usize,
-    /// True if the thread may be in another method than the innermost one: see `doubtful.rs`.
-    pub is_doubtful: bool,
+    /// Whether it is in the innermost method.
+    pub place: Place,
 }
 
 /// Finds out where the calling thread is, which was interrupted in this context as it counted. A stack that
@@ -352,7 +353,7 @@ impl NextWrite {
             whole,
             pc,
             sp,
-            is_doubtful,
+            place,
         } = at;
         if !self.open.load(Ordering::SeqCst) || !faults::are_ours() {
             return Waits::default();
@@ -372,7 +373,7 @@ impl NextWrite {
                 caller: frames.get(depth + 1).map_or(0, |frame| frame.bci),
                 pc,
                 sp,
-                is_doubtful: is_doubtful && !is_caller,
+                place: if is_caller { Place::Known } else { place },
                 is_caller,
             };
             let start = Instant::now();
@@ -384,7 +385,7 @@ impl NextWrite {
                 ticket: ticket?,
                 depth: depth as u32,
                 represents,
-                is_doubtful: activation.is_doubtful,
+                is_doubtful: activation.place != Place::Known,
             })
         };
         let innermost = counted.next();
@@ -518,14 +519,14 @@ mod tests {
             assert_eq!(all.take(|answer| found.push((answer.ticket, answer.outcome))), 0);
             found
         };
-        let at = |sp, is_doubtful| Interruption {
+        let at = |sp, place| Interruption {
             context: std::ptr::null_mut(),
             whole: true,
             pc: 0,
             sp,
-            is_doubtful,
+            place,
         };
-        let wait = |stack: &[RawFrame]| all.wait(waiting, stack, at(0, false));
+        let wait = |stack: &[RawFrame]| all.wait(waiting, stack, at(0, Place::Known));
 
         assert_eq!(wait(&stack), Waits::default(), "closed");
         all.open();
@@ -590,14 +591,26 @@ mod tests {
 
         // In doubt: the next path end of any method, and the stack there, say where it was. Other waits go
         // on. What it led to is in the same code only if it is inlined.
-        for (there, same_code, found) in [
-            (&[OUTER, UNKNOWN][..], false, Outcome::Elsewhere(31)),
-            (&[OUTER, INNER, UNKNOWN], true, Outcome::Slot(22)),
-            (&[OUTER, INNER, UNKNOWN], false, Outcome::Slot(22)),
+        for (there, same_code, place, found) in [
+            (
+                &[OUTER, UNKNOWN][..],
+                false,
+                Place::InDoubt,
+                Outcome::Elsewhere(31),
+            ),
+            (&[OUTER, INNER, UNKNOWN], true, Place::InDoubt, Outcome::Slot(22)),
+            (&[OUTER, INNER, UNKNOWN], false, Place::InDoubt, Outcome::Slot(22)),
+            (
+                &[OUTER, INNER, UNKNOWN],
+                true,
+                Place::Wrong,
+                Outcome::Elsewhere(31),
+            ),
+            (&[OUTER, INNER, UNKNOWN], false, Place::Wrong, Outcome::Slot(22)),
         ] {
             *COUNTS_IN.lock().unwrap() = (frames(there), same_code);
             let other = wait(&frames(&[OUTER, INNER, UNKNOWN]));
-            let waits = all.wait(waiting, &frames(&[UNKNOWN, INNER, UNKNOWN]), at(0, true));
+            let waits = all.wait(waiting, &frames(&[UNKNOWN, INNER, UNKNOWN]), at(0, place));
             assert!(waits.innermost.unwrap().is_doubtful);
             [31, 22].into_iter().for_each(|slot| count(block, slot));
             let mut answered = answers();
@@ -614,7 +627,7 @@ mod tests {
         // The stack is put down to the wrong method as well: the slot says which one it is.
         *COUNTS_IN.lock().unwrap() = (frames(&[UNKNOWN, UNKNOWN]), true);
         for (slot, outcome) in [(31, Outcome::Elsewhere(31)), (21, Outcome::Slot(21))] {
-            let waits = all.wait(waiting, &frames(&[INNER, UNKNOWN]), at(0, true));
+            let waits = all.wait(waiting, &frames(&[INNER, UNKNOWN]), at(0, Place::InDoubt));
             count(block, slot);
             assert_eq!(answers(), [(ticket(waits.innermost), outcome)]);
         }
@@ -622,7 +635,7 @@ mod tests {
         let called_at = |bci| [frames(&[INNER])[0], RawFrame { bci, method: UNKNOWN }];
         for (bci, outcome) in [(9, Outcome::Slot(21)), (8, Outcome::Elsewhere(21))] {
             *COUNTS_IN.lock().unwrap() = (called_at(bci).to_vec(), true);
-            let waits = all.wait(waiting, &called_at(9), at(0, true));
+            let waits = all.wait(waiting, &called_at(9), at(0, Place::InDoubt));
             count(block, 21);
             assert_eq!(answers(), [(ticket(waits.innermost), outcome)]);
         }

@@ -94,12 +94,12 @@ impl Targets {
         self.slots.set(id, packed);
     }
 
-    /// True if a method is known to have a call at a place. In a signal handler.
-    pub fn is_call(&self, id: usize, bci: i32) -> bool {
+    /// Whether a method has a call at a place, if that is known. In a signal handler.
+    pub fn is_call(&self, id: usize, bci: i32) -> Option<bool> {
         let calls = self.calls.get(id).map(|address| address as *const Calls);
         // SAFETY: of a reference that lives for ever.
         let calls = calls.and_then(|calls| unsafe { calls.as_ref() });
-        calls.is_some_and(|calls| u16::try_from(bci).is_ok_and(|bci| calls.binary_search(&bci).is_ok()))
+        Some(calls?.binary_search(&u16::try_from(bci).ok()?).is_ok())
     }
 
     /// Learns where calls are in a method. For one thread at a time.
@@ -129,9 +129,9 @@ mod tests {
         targets.set(16, None);
         assert_eq!((targets.get(8), targets.get(16)), (Some(slots), None));
         let calls = |id| [-3, 3, 4, 17].map(|bci| targets.is_call(id, bci));
-        assert_eq!(calls(8), [false, true, false, true]);
-        assert_eq!(calls(16), [false; 4]);
+        assert_eq!(calls(8), [None, Some(true), Some(false), Some(true)]);
+        assert_eq!(calls(16), [None; 4]);
         targets.forget();
-        assert_eq!((targets.get(8), calls(8)), (None, [false; 4]));
+        assert_eq!((targets.get(8), calls(8)), (None, [None; 4]));
     }
 }

@@ -11,6 +11,7 @@ use super::store::page;
 use super::{Counting, Found, InDoubt, Judge, MAX_FOREIGN, MAX_FOREIGN_BY_KEY, NextWrite};
 use crate::classes::PathSlots;
 use crate::cpu::buffer::{NextCount, RawFrame};
+use crate::cpu::doubtful::Place;
 
 /// Methods of one thread that can be waited for at a time.
 const ENTRIES: usize = 16;
@@ -40,8 +41,8 @@ pub struct Activation {
     pub pc: usize,
     /// The stack pointer: the activation's frame is not below it. 0: not known.
     pub sp: usize,
-    /// True if the thread may have been in another one: see `doubtful.rs`.
-    pub is_doubtful: bool,
+    /// Whether the thread was in it.
+    pub place: Place,
     /// True if it led to the innermost one that counts.
     pub is_caller: bool,
 }
@@ -103,6 +104,8 @@ struct Entry {
     by_key: AtomicBool,
     /// True until the first store to the block, for which all of it is protected.
     is_doubtful: AtomicBool,
+    /// True if the sample was not where the JVM says.
+    is_wrong: AtomicBool,
     /// The method's slots.
     first: AtomicU32,
     number: AtomicU32,
@@ -296,7 +299,10 @@ impl Waiting {
         let is_led_to = !self.is_left(all, entry, frames)
             && caller.is_none_or(|caller| caller.bci == entry.caller.load(Ordering::Relaxed));
         let is_itself = is_led_to && frames.len() == height + 1;
-        if is_itself || (is_led_to && !same_code) {
+        let is_wrong = entry.is_wrong.load(Ordering::Relaxed);
+        if is_led_to && same_code && is_wrong {
+            Found::Elsewhere
+        } else if is_itself || (is_led_to && !same_code) {
             Found::There
         } else if is_led_to {
             Found::Below
@@ -321,14 +327,16 @@ impl Waiting {
             caller,
             pc,
             sp,
-            is_doubtful,
+            place,
             is_caller,
         } = activation;
+        let (is_doubtful, is_wrong) = (place != Place::Known, place == Place::Wrong);
         let is_same = |entry: &&Entry| {
             entry.ticket().is_some()
                 && entry.slots() == slots
                 && entry.height.load(Ordering::Relaxed) == height
                 && entry.is_doubtful.load(Ordering::Relaxed) == is_doubtful
+                && entry.is_wrong.load(Ordering::Relaxed) == is_wrong
         };
         if let Some(entry) = self.entries.iter().find(is_same) {
             entry.sp.fetch_max(sp, Ordering::Relaxed);
@@ -345,6 +353,7 @@ impl Waiting {
         free.height.store(height, Ordering::Relaxed);
         free.caller.store(caller, Ordering::Relaxed);
         free.is_doubtful.store(is_doubtful, Ordering::Relaxed);
+        free.is_wrong.store(is_wrong, Ordering::Relaxed);
         free.pc.store(pc, Ordering::Relaxed);
         free.sp.store(sp, Ordering::Relaxed);
         free.is_caller.store(is_caller, Ordering::Relaxed);
