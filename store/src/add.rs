@@ -117,6 +117,11 @@ impl Adder {
         }
     }
 
+    /// The store.
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// Takes profiles in: all of them with one commit, or none.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ mod arguments;
 mod keep;
 mod ls;
 pub(crate) mod output;
+mod publish;
 mod query;
 mod report;
 mod ship;
@@ -39,6 +40,7 @@ enum Command {
     Compact(keep::CompactArgs),
     Drop(keep::DropArgs),
     Verify(keep::VerifyArgs),
+    Publish(publish::PublishArgs),
     Ship(ship::ShipArgs),
 }
 
@@ -52,6 +54,7 @@ impl Command {
             Command::Compact(args) => keep::compact(&args).await,
             Command::Drop(args) => keep::drop(&args).await,
             Command::Verify(args) => keep::verify(&args).await,
+            Command::Publish(args) => publish::publish(&args).await,
             Command::Ship(args) => ship::ship(&args).await,
         }
     }
