@@ -22,6 +22,7 @@ mod store;
 pub mod tables;
 mod vacuum;
 mod verify;
+pub mod watch;
 mod words;
 
 pub use add::{AddOptions, Added, Adder, Misdated};

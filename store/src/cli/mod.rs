@@ -11,6 +11,7 @@ mod publish;
 mod query;
 mod report;
 mod ship;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -42,6 +43,7 @@ enum Command {
     Verify(keep::VerifyArgs),
     Publish(publish::PublishArgs),
     Ship(ship::ShipArgs),
+    Watch(watch::WatchArgs),
 }
 
 impl Command {
@@ -56,6 +58,7 @@ impl Command {
             Command::Verify(args) => keep::verify(&args).await,
             Command::Publish(args) => publish::publish(&args).await,
             Command::Ship(args) => ship::ship(&args).await,
+            Command::Watch(args) => watch::watch(&args).await,
         }
     }
 }

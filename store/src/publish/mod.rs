@@ -12,7 +12,7 @@ mod statistics;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use futures::{StreamExt, TryStreamExt};
+use futures::{FutureExt, StreamExt, TryStreamExt};
 use object_store::ObjectMeta;
 use serde_json::json;
 
@@ -22,6 +22,7 @@ use crate::log::{self, FileEntry, ROOT_FILE, Root, State};
 use crate::store::{ROOT_FORMAT, Store};
 use crate::tables::Table;
 use manifest::{Manifest, Snapshot};
+use statistics::Columns;
 
 /// The folder of the published tables, and their namespace.
 pub const PUBLISHED: &str = "tables";
@@ -232,11 +233,13 @@ impl Store {
             let manifest = match shelf.manifests.get(&(table, hash.clone())) {
                 Some(manifest) => *manifest,
                 None => {
-                    let feet = of_it.iter().map(|file| self.statistics(file));
-                    let feet: Vec<_> = futures::stream::iter(feet)
-                        .buffered(AT_ONCE)
-                        .try_collect()
-                        .await?;
+                    // Boxed, or the compiler cannot tell that threads may take this over.
+                    let mut feet = Vec::new();
+                    for &file in of_it {
+                        feet.push(self.statistics(file).boxed());
+                    }
+                    let feet = futures::stream::iter(feet).buffered(AT_ONCE);
+                    let feet: Vec<Columns> = feet.try_collect().await?;
                     let uris = of_it.iter().map(|file| self.uri(&file.path));
                     let entries = uris.zip(of_it.iter().copied()).zip(&feet);
                     let content = manifest::manifest(

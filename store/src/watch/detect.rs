@@ -79,7 +79,12 @@ impl Step {
         }
         // Sums of squares and products, of deviations from the mean: x is 1 after the step, w at weekends.
         let mean = |of: &dyn Fn(usize, &Point) -> f64| {
-            points.iter().enumerate().map(|(place, point)| of(place, point)).sum::<f64>() / n
+            points
+                .iter()
+                .enumerate()
+                .map(|(place, point)| of(place, point))
+                .sum::<f64>()
+                / n
         };
         let x = |place: usize, _: &Point| f64::from(u8::from(place >= at));
         let w = |_: usize, point: &Point| f64::from(u8::from(apart && point.is_weekend()));
@@ -87,7 +92,11 @@ impl Step {
         let (mean_x, mean_w, mean_y) = (mean(&x), mean(&w), mean(&y));
         let (mut xx, mut xw, mut ww, mut xy, mut wy, mut yy) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
         for (place, point) in points.iter().enumerate() {
-            let (x, w, y) = (x(place, point) - mean_x, w(place, point) - mean_w, y(place, point) - mean_y);
+            let (x, w, y) = (
+                x(place, point) - mean_x,
+                w(place, point) - mean_w,
+                y(place, point) - mean_y,
+            );
             xx += x * x;
             xw += x * w;
             ww += w * w;
@@ -107,7 +116,12 @@ impl Step {
         }
         let size = xy / xx;
         let explained = xy * size;
-        let counted = points.iter().map(|point| point.variance / (scale * scale)).sum::<f64>() / n * freedom;
+        let counted = points
+            .iter()
+            .map(|point| point.variance / (scale * scale))
+            .sum::<f64>()
+            / n
+            * freedom;
         // Rounding leaves no less than this.
         let left = (yy - explained).max(counted).max(1e-12);
         let fit = explained / (explained + left);
@@ -135,13 +149,17 @@ pub(super) fn changes(points: &[Point], threshold: f64) -> Vec<Change> {
         let mut best: Option<(usize, Step)> = None;
         let mut all = f64::NEG_INFINITY;
         for at in first..=known.len().saturating_sub(MIN_AGE) {
-            let Some(step) = Step::new(known, at) else { continue };
+            let Some(step) = Step::new(known, at) else {
+                continue;
+            };
             all = log_sum(all, step.factor);
             if best.is_none_or(|(_, best)| step.factor > best.factor) {
                 best = Some((at, step));
             }
         }
-        let Some((at, step)) = best.filter(|_| all >= threshold) else { continue };
+        let Some((at, step)) = best.filter(|_| all >= threshold) else {
+            continue;
+        };
         if !lasts(known, at, &step) {
             continue;
         }
@@ -168,7 +186,11 @@ fn lasts(points: &[Point], at: usize, step: &Step) -> bool {
 
 fn log_sum(one: f64, other: f64) -> f64 {
     let (more, less) = if one > other { (one, other) } else { (other, one) };
-    if less == f64::NEG_INFINITY { more } else { more + (less - more).exp().ln_1p() }
+    if less == f64::NEG_INFINITY {
+        more
+    } else {
+        more + (less - more).exp().ln_1p()
+    }
 }
 
 #[cfg(test)]
@@ -180,7 +202,10 @@ mod tests {
 
     impl Random {
         fn uniform(&mut self) -> f64 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (self.0 >> 11) as f64 / (1u64 << 53) as f64
         }
 
@@ -191,7 +216,11 @@ mod tests {
 
     fn series(days: i32, value: impl Fn(i32) -> f64, seed: u64) -> Vec<Point> {
         let mut random = Random(seed);
-        let point = |day| Point { day, value: value(day) + random.normal(), variance: 0.0 };
+        let point = |day| Point {
+            day,
+            value: value(day) + random.normal(),
+            variance: 0.0,
+        };
         (20_000..20_000 + days).map(point).collect()
     }
 
@@ -209,8 +238,13 @@ mod tests {
     fn steps_are_seen_and_dated() {
         let threshold = 1e6f64.ln();
         for seed in 1..=20 {
-            let found = changes(&series(40, |day| if day < 20_030 { 100.0 } else { 112.0 }, seed), threshold);
-            let [change] = &found[..] else { panic!("{seed}: {found:?}") };
+            let found = changes(
+                &series(40, |day| if day < 20_030 { 100.0 } else { 112.0 }, seed),
+                threshold,
+            );
+            let [change] = &found[..] else {
+                panic!("{seed}: {found:?}")
+            };
             assert_eq!(change.from, 20_030);
             assert!(change.seen <= 20_033, "{seed}: {change:?}");
             assert!((change.step - 12.0).abs() < 5.0 * change.error, "{change:?}");
@@ -223,7 +257,13 @@ mod tests {
         for seed in 1..=20 {
             let spike = series(40, |day| if day == 20_030 { 150.0 } else { 100.0 }, seed);
             assert_eq!(changes(&spike, threshold), [], "{seed}");
-            let weekend = |day: i32| if (day + 3).rem_euclid(7) >= 5 { 130.0 } else { 100.0 };
+            let weekend = |day: i32| {
+                if (day + 3).rem_euclid(7) >= 5 {
+                    130.0
+                } else {
+                    100.0
+                }
+            };
             assert_eq!(changes(&series(60, weekend, seed), threshold), [], "{seed}");
         }
     }
@@ -233,10 +273,16 @@ mod tests {
         let points = series(30, |day| if day < 20_020 { 0.0 } else { 50.0 }, 3);
         let quiet: Vec<Point> = points
             .iter()
-            .map(|point| Point { value: if point.day < 20_020 { 0.0 } else { point.value }, ..*point })
+            .map(|point| Point {
+                value: if point.day < 20_020 { 0.0 } else { point.value },
+                ..*point
+            })
             .collect();
         let found = changes(&quiet, 1e9f64.ln());
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].from, found[0].seen, found[0].before), (20_020, 20_021, 0.0));
+        assert_eq!(
+            (found[0].from, found[0].seen, found[0].before),
+            (20_020, 20_021, 0.0)
+        );
     }
 }
