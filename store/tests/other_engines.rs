@@ -113,20 +113,36 @@ async fn spark_gives_the_same_answers_about_a_large_fleet() {
 }
 
 /// Asks an engine that reads the published tables by their names; the answers have to be the same, byte for byte.
-async fn published_answers(kept: &Kept, engine: &str, python: &Path) {
+async fn published_answers(kept: &Kept, engine: &str, python: &Path, left_out: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/published.py");
     let params = [("to", "Shop.load"), ("since", "newest-2d")];
+    let jars = match engine {
+        "spark" => from_maven("org.apache.iceberg", "iceberg-spark-runtime-4.1_2.13", "1.11.0"),
+        _ => Vec::new(),
+    };
+    let jars: Vec<String> = jars
+        .iter()
+        .map(|jar| jar.to_string_lossy().into_owned())
+        .collect();
     let mut arguments = vec![
         script.to_string_lossy().into_owned(),
         engine.to_owned(),
         place(kept),
         folder.path().to_string_lossy().into_owned(),
+        jars.join(","),
     ];
     arguments.extend(params.map(|(name, value)| format!("{name}={value}")));
+    let asked = || {
+        READY
+            .into_iter()
+            .map(|(name, _)| name)
+            .filter(|name| !left_out.contains(name))
+    };
+    arguments.extend(asked().map(str::to_owned));
     python::run(python, arguments);
     let mut rows = 0;
-    for (name, _) in READY {
+    for name in asked() {
         let query = trodden_store::query::ready(name).unwrap();
         let known = |(param, _): &&(&str, &str)| query.params.iter().any(|declared| declared.name == *param);
         let own: Vec<(&str, &str)> = params.iter().filter(known).copied().collect();
@@ -149,10 +165,10 @@ async fn published_answers(kept: &Kept, engine: &str, python: &Path) {
 }
 
 /// Tables of a store after deliveries, after compaction, and after a vacuum.
-async fn published_tables(engine: &str, python: &Path) {
+async fn published_tables(engine: &str, python: &Path, left_out: &[&str]) {
     let (fleet, kept) = support::small().await;
     kept.store.publish().await.unwrap();
-    published_answers(&kept, engine, python).await;
+    published_answers(&kept, engine, python, left_out).await;
     // The first windows in rows of a day, the rest as they came.
     let more = Fleet { seed: 2, ..fleet };
     let windows = more.write(&kept.folder.path().join("more")).unwrap();
@@ -174,29 +190,34 @@ async fn published_tables(engine: &str, python: &Path) {
     };
     let gone = kept.store.vacuum(&now).await.unwrap();
     assert!(gone.files > 0 && gone.published > 0, "{gone:?}");
-    published_answers(&kept, engine, python).await;
+    published_answers(&kept, engine, python, left_out).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn duckdb_reads_published_tables() {
     if let Some(python) = python::interpreter() {
-        published_tables("duckdb", python).await;
+        published_tables("duckdb", python, &[]).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pyiceberg_reads_published_tables() {
     if let Some(python) = python::interpreter() {
-        published_tables("pyiceberg", python).await;
+        published_tables("pyiceberg", python, &[]).await;
+    }
+}
+
+/// Spark 4.1 fails at `never-taken` also over Parquet files; later ones, for which there is no runtime yet, do not.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "brings 48 MB from Maven Central and a second Spark from PyPI, once"]
+async fn spark_reads_published_tables() {
+    if let Some(python) = python::with_iceberg() {
+        published_tables("spark", python, &["never-taken"]).await;
     }
 }
 
 /// Hadoop's `hadoop-aws`, for the Hadoop of this Spark, and what it needs: from Maven Central, once.
 fn hadoop_aws(python: &Path) -> Vec<PathBuf> {
-    let list = |folder: &Path| -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).collect()
-    };
     let jars = python::run(
         python,
         [
@@ -216,12 +237,17 @@ fn hadoop_aws(python: &Path) -> Vec<PathBuf> {
             )
         })
         .expect("Spark has a Hadoop");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hadoop-aws-{version}"));
+    from_maven("org.apache.hadoop", "hadoop-aws", &version)
+}
+
+/// The jars of an artifact and of what it needs, from Maven Central, once.
+fn from_maven(group: &str, name: &str, version: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{version}"));
     if !folder.join("jars").is_dir() {
         std::fs::create_dir_all(&folder).unwrap();
         let project = format!(
             "<project><modelVersion>4.0.0</modelVersion><groupId>t</groupId><artifactId>t</artifactId><version>1</version>\
-             <dependencies><dependency><groupId>org.apache.hadoop</groupId><artifactId>hadoop-aws</artifactId>\
+             <dependencies><dependency><groupId>{group}</groupId><artifactId>{name}</artifactId>\
              <version>{version}</version></dependency></dependencies></project>"
         );
         std::fs::write(folder.join("pom.xml"), project).unwrap();
@@ -241,6 +267,11 @@ fn hadoop_aws(python: &Path) -> Vec<PathBuf> {
         std::fs::rename(folder.join("jars.part"), folder.join("jars")).unwrap();
     }
     list(&folder.join("jars"))
+}
+
+fn list(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
 }
 
 /// Files and log of the store are read from an S3 server.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
+use trodden_store::log::Granularity;
 use trodden_store::tables::Table;
 use trodden_store::{CompactOptions, VacuumOptions};
 
@@ -53,6 +54,8 @@ async fn the_log_gives_the_same_tables_again() {
     // What is there already is not written again.
     let again = kept.store.publish().await.unwrap();
     assert_eq!((again.files, again.manifests), (first.files, 0));
+    let all = kept.store.publish_again().await.unwrap();
+    assert_eq!(all, first);
     let state = kept.store.state().await.unwrap();
     for table in Table::ALL {
         let metadata = metadata(&folder, table);
@@ -80,7 +83,12 @@ async fn files_stay_while_a_snapshot_names_them() {
         .all_files()
         .map(|file| folder.join(&file.path))
         .collect();
-    kept.store.compact(&CompactOptions::default()).await.unwrap();
+    let days = CompactOptions {
+        to: Some(Granularity::Day),
+        older_than_ms: 0,
+        ..CompactOptions::default()
+    };
+    kept.store.compact(&days).await.unwrap();
     let state = kept.store.state().await.unwrap();
     let gone: Vec<&PathBuf> = old
         .iter()
@@ -88,7 +96,7 @@ async fn files_stay_while_a_snapshot_names_them() {
         .collect();
     assert!(!gone.is_empty());
     let now = VacuumOptions {
-        removed: Duration::ZERO,
+        removed: Duration::from_millis(20),
         unknown: Duration::ZERO,
         ..VacuumOptions::default()
     };
@@ -103,6 +111,7 @@ async fn files_stay_while_a_snapshot_names_them() {
         }
     };
     set(SystemTime::now() + Duration::from_secs(3600));
+    tokio::time::sleep(Duration::from_millis(50)).await;
     kept.store.vacuum(&now).await.unwrap();
     assert!(gone.iter().all(|path| path.is_file()), "a snapshot names it");
     let metadata = metadata(&folder, Table::Paths);

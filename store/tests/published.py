@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Reads the published tables of a store by their names, and asks them all ready questions.
+"""Reads the published tables of a store by their names, and asks them ready questions.
 
-    published.py ENGINE STORE FOLDER [NAME=VALUE…]
+    published.py ENGINE STORE FOLDER JARS NAME=VALUE… QUESTION…
 
-ENGINE is `duckdb`, `pyiceberg` (its rows, DuckDB's SQL) or `spark`. Into FOLDER goes NAME.csv for each question, and
+JARS are Spark's. ENGINE is `duckdb`, `pyiceberg` (its rows, DuckDB's SQL) or `spark`. Into FOLDER goes NAME.csv for each question, and
 `rows.csv` with the number of rows of each table.
 """
 
@@ -15,7 +15,6 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "spark"))
 import trodden_spark as trodden  # noqa: E402
 
-QUESTIONS = ["hot-methods", "never-taken", "never-ran", "changed", "odd-hosts", "coverage", "contexts-to"]
 _TYPES = {"DATE": "DATE", "TEXT": "VARCHAR", "BIGINT": "BIGINT", "DOUBLE": "DOUBLE"}
 
 
@@ -35,7 +34,7 @@ class Log(trodden.Store):
 class Duck:
     """DuckDB's own reader of Iceberg."""
 
-    def __init__(self, log):
+    def __init__(self, log, _jars):
         import duckdb
 
         self.connection = duckdb.connect()
@@ -91,7 +90,7 @@ class Arrow(Duck):
 class Spark:
     """Spark with Iceberg's runtime: the store is the warehouse of a Hadoop catalog."""
 
-    def __init__(self, log):
+    def __init__(self, log, jars):
         from pyspark.sql import SparkSession
 
         settings = {
@@ -99,7 +98,7 @@ class Spark:
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
             "spark.sql.shuffle.partitions": "2",
-            "spark.jars": os.environ["ICEBERG_JAR"],
+            "spark.jars": jars,
             "spark.sql.catalog.fleet": "org.apache.iceberg.spark.SparkCatalog",
             "spark.sql.catalog.fleet.type": "hadoop",
             "spark.sql.catalog.fleet.warehouse": f"file://{log.place}",
@@ -123,11 +122,12 @@ class Spark:
 
 
 def main():
-    engine, place, folder, *given = sys.argv[1:]
+    engine, place, folder, jars, *given = sys.argv[1:]
     log = Log(place)
-    asked = {"duckdb": Duck, "pyiceberg": Arrow, "spark": Spark}[engine](log)
-    given = dict(pair.split("=", 1) for pair in given)
-    for name in QUESTIONS:
+    asked = {"duckdb": Duck, "pyiceberg": Arrow, "spark": Spark}[engine](log, jars)
+    questions = [name for name in given if "=" not in name]
+    given = dict(pair.split("=", 1) for pair in given if "=" in pair)
+    for name in questions:
         question = trodden.question(name)
         known = {param for param, _, _ in question.params}
         columns, rows = asked.ask(log, question, {name: value for name, value in given.items() if name in known})

@@ -23,7 +23,7 @@ pub struct PublishArgs {
 
 pub(super) async fn publish(args: &PublishArgs) -> Result<ExitCode, StoreError> {
     let store = Store::open(&Place::parse(&args.store)?).await?;
-    let published = store.publish().await?;
+    let published = store.publish_again().await?;
     print(&format!(
         "{}: commit {} is published in {PUBLISHED}: {} of data, {} written\n",
         args.store,

@@ -122,6 +122,17 @@ impl Store {
         self.publish_state(&state, &shelf).await
     }
 
+    /// Publishes the tables, and writes everything again: what is there may be damaged.
+    ///
+    /// # Errors
+    /// As [`Store::publish`].
+    pub async fn publish_again(&self) -> Result<Published, StoreError> {
+        let mut shelf = self.shelf().await?;
+        shelf.manifests.clear();
+        let state = self.state().await?;
+        self.publish_state(&state, &shelf).await
+    }
+
     /// Publishes the tables, unless that was done less than `age` ago; many writers have one publication between them.
     ///
     /// # Errors
