@@ -41,7 +41,7 @@ mod options;
 mod overview;
 mod report;
 mod rows;
-mod sarif;
+pub mod sarif;
 mod section;
 pub mod slow;
 mod structural;

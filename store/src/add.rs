@@ -117,6 +117,11 @@ impl Adder {
         }
     }
 
+    /// The store.
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// Takes profiles in: all of them with one commit, or none.
     ///
     /// # Errors
@@ -439,6 +444,7 @@ mod tests {
         let compact = CompactOptions::default();
         is_send(&store.compact(&compact));
         is_send(&store.verify());
+        is_send(&store.publish());
         is_send(&store.vacuum(&crate::VacuumOptions::default()));
         is_send(&store.drop_files(&crate::DropOptions::default()));
         is_send(&Adder::new(&store).add(&[], &AddOptions::default()));

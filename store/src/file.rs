@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use datafusion::arrow::array::{RecordBatch, new_null_array};
+use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, FieldRef, Schema};
 use datafusion::arrow::error::ArrowError;
 use datafusion::parquet::arrow::ArrowWriter;
@@ -16,6 +17,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::error::{StoreError, Unfit};
 use crate::log::{self, DATA, Day, FileEntry, Granularity};
+use crate::numbers::numbered;
 use crate::tables::Table;
 
 /// Rows of a row group: what a reader skips, or reads at a time.
@@ -110,7 +112,7 @@ impl FileWriter {
     pub fn new(partition: Partition) -> Result<Self, StoreError> {
         let schema = partition.table.schema();
         let properties = properties(partition.table, &schema)?;
-        let writer = ArrowWriter::try_new(Vec::new(), schema, Some(properties));
+        let writer = ArrowWriter::try_new(Vec::new(), Arc::new(numbered(&schema)), Some(properties));
         Ok(FileWriter {
             writer: writer.map_err(|e| StoreError::tables("write Parquet", e))?,
             partition,
@@ -196,11 +198,13 @@ pub(crate) fn read_all(
     Ok(reader.map(move |batch| {
         let batch = batch?;
         let column = |field: &FieldRef| match batch.column_by_name(field.name()) {
-            Some(column) => Arc::clone(column),
-            None => new_null_array(field.data_type(), batch.num_rows()),
+            Some(column) if column.data_type() == field.data_type() => Ok(Arc::clone(column)),
+            // Numbers of the columns within it are a part of its type.
+            Some(column) => cast(column, field.data_type()),
+            None => Ok(new_null_array(field.data_type(), batch.num_rows())),
         };
-        let columns = schema.fields().iter().map(column).collect();
-        RecordBatch::try_new(Arc::clone(&schema), columns)
+        let columns: Result<_, ArrowError> = schema.fields().iter().map(column).collect();
+        RecordBatch::try_new(Arc::clone(&schema), columns?)
     }))
 }
 
@@ -235,10 +239,15 @@ fn same_columns(table: Table, expected: &Schema, found: &Schema) -> Result<(), U
     let (mut expected, found) = (kind(expected), kind(found));
     expected
         .retain(|(name, ..)| found.iter().any(|field| field.0 == *name) || !table.later().contains(&&**name));
-    if expected == found {
+    let same = |one: &(String, DataType, bool), other: &(String, DataType, bool)| {
+        one.0 == other.0 && one.1.equals_datatype(&other.1) && one.2 == other.2
+    };
+    if expected.len() == found.len() && expected.iter().zip(&found).all(|(one, other)| same(one, other)) {
         return Ok(());
     }
-    let other = expected.iter().find(|field| !found.contains(field));
+    let other = expected
+        .iter()
+        .find(|field| !found.iter().any(|found| same(field, found)));
     Err(match other {
         Some((name, ..)) => Unfit::OtherColumn(name.clone()),
         None => Unfit::MoreColumns,

@@ -19,7 +19,7 @@ use crate::log::{
 };
 use crate::place::Place;
 
-const ROOT_FORMAT: &str = "trodden-store";
+pub(crate) const ROOT_FORMAT: &str = "trodden-store";
 const COMMIT_FORMAT: &str = "trodden-store-commit";
 const CHECKPOINT_FORMAT: &str = "trodden-store-checkpoint";
 const HINT_FORMAT: &str = "trodden-store-hint";
@@ -356,7 +356,11 @@ impl Store {
         }
     }
 
-    async fn read_as<T: DeserializeOwned>(&self, name: &str, format: &str) -> Result<T, StoreError> {
+    pub(crate) async fn read_as<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        format: &str,
+    ) -> Result<T, StoreError> {
         let path = self.path(name);
         let bytes = self.read(&path).await?;
         log::of_text(format, &bytes).map_err(|unreadable| match unreadable {

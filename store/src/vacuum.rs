@@ -40,6 +40,8 @@ pub struct Vacuumed {
     pub bytes: u64,
     /// Files of the log.
     pub log_files: u64,
+    /// Files of published tables: metadata, snapshots, manifests.
+    pub published: u64,
     /// Half-written files of writers that were killed.
     pub drafts: u64,
     /// Folders that nothing was left in.
@@ -62,7 +64,15 @@ impl Store {
             .try_collect::<Vec<ObjectMeta>>()
             .await;
         let listed = listed.map_err(|source| self.trouble("list", folder, source))?;
-        let state = self.state().await?;
+        // The newest published snapshot names none of what goes; older ones stay as long as readers may need them.
+        let mut state = self.state().await?;
+        let mut named_since = None;
+        if self.is_published().await? {
+            let commit = self.publish().await?.commit;
+            done.published = self.clear_shelf(options.removed, options.unknown).await?;
+            named_since = self.shelf().await?.oldest_before(commit);
+            state = self.state().await?;
+        }
         let now = now_ms();
         let is_over =
             |at_ms: u64, length: Duration| u128::from(now.saturating_sub(at_ms)) >= length.as_millis();
@@ -73,7 +83,7 @@ impl Store {
                 continue;
             }
             let goes = match state.removed_at(path.as_ref()) {
-                Some(at) => is_over(at, options.removed),
+                Some(at) => is_over(at, options.removed) && named_since.is_none_or(|since| at < since),
                 None => is_over(age(&meta), options.unknown),
             };
             if goes {

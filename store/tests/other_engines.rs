@@ -8,11 +8,14 @@ mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use fleet::Fleet;
 use support::{Kept, python};
+use trodden_store::log::Granularity;
 use trodden_store::query::READY;
 use trodden_store::tables::Table;
+use trodden_store::{AddOptions, Adder, CompactOptions, VacuumOptions};
 
 /// Spark within one process.
 const LOCAL: [&str; 4] = ["--master", "local[2]", "--conf", "spark.sql.shuffle.partitions=2"];
@@ -109,12 +112,106 @@ async fn spark_gives_the_same_answers_about_a_large_fleet() {
     same_answers(&kept, place(&kept), python, &LOCAL).await;
 }
 
+/// Asks an engine that reads the published tables by their names; the answers have to be the same, byte for byte.
+async fn published_answers(kept: &Kept, engine: &str, python: &Path) {
+    let folder = tempfile::tempdir().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/published.py");
+    let params = [("to", "Shop.load"), ("since", "newest-2d")];
+    let jars = match engine {
+        "spark" => from_maven("org.apache.iceberg", "iceberg-spark-runtime-4.1_2.13", "1.11.0"),
+        _ => Vec::new(),
+    };
+    let jars: Vec<String> = jars
+        .iter()
+        .map(|jar| jar.to_string_lossy().into_owned())
+        .collect();
+    let mut arguments = vec![
+        script.to_string_lossy().into_owned(),
+        engine.to_owned(),
+        place(kept),
+        folder.path().to_string_lossy().into_owned(),
+        jars.join(","),
+    ];
+    arguments.extend(params.map(|(name, value)| format!("{name}={value}")));
+    arguments.extend(READY.map(|(name, _)| name.to_owned()));
+    python::run(python, arguments);
+    let mut rows = 0;
+    for (name, _) in READY {
+        let query = trodden_store::query::ready(name).unwrap();
+        let known = |(param, _): &&(&str, &str)| query.params.iter().any(|declared| declared.name == *param);
+        let own: Vec<(&str, &str)> = params.iter().filter(known).copied().collect();
+        let answer = support::ask(kept, name, &support::given(&own)).await.answer;
+        rows += answer.rows.len();
+        let theirs = std::fs::read_to_string(folder.path().join(format!("{name}.csv"))).unwrap();
+        let ours = answer.csv();
+        assert!(ours == theirs, "{name}: we say\n{ours}\n{engine} says\n{theirs}");
+    }
+    assert!(rows > READY.len(), "nothing to compare");
+    let theirs = std::fs::read_to_string(folder.path().join("rows.csv")).unwrap();
+    let state = kept.store.state().await.unwrap();
+    for table in Table::ALL {
+        let rows: u64 = state.files(table).map(|file| file.rows).sum();
+        assert!(
+            theirs.lines().any(|line| line == format!("{table},{rows}")),
+            "{table}: {rows}\n{theirs}"
+        );
+    }
+}
+
+/// Tables of a store after deliveries, after compaction, and after a vacuum.
+async fn published_tables(engine: &str, python: &Path) {
+    let (fleet, kept) = support::small().await;
+    kept.store.publish().await.unwrap();
+    published_answers(&kept, engine, python).await;
+    // The first windows in rows of a day, the rest as they came.
+    let more = Fleet { seed: 2, ..fleet };
+    let windows = more.write(&kept.folder.path().join("more")).unwrap();
+    let (first, second) = windows.split_at(windows.len() / 2);
+    let mut adder = Adder::new(&kept.store);
+    adder.add(first, &AddOptions::default()).await.unwrap();
+    let options = CompactOptions {
+        to: Some(Granularity::Day),
+        older_than_ms: 0,
+        ..CompactOptions::default()
+    };
+    kept.store.compact(&options).await.unwrap();
+    adder.add(second, &AddOptions::default()).await.unwrap();
+    kept.store.publish().await.unwrap();
+    let now = VacuumOptions {
+        removed: Duration::ZERO,
+        unknown: Duration::ZERO,
+        ..VacuumOptions::default()
+    };
+    let gone = kept.store.vacuum(&now).await.unwrap();
+    assert!(gone.files > 0 && gone.published > 0, "{gone:?}");
+    published_answers(&kept, engine, python).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn duckdb_reads_published_tables() {
+    if let Some(python) = python::interpreter() {
+        published_tables("duckdb", python).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pyiceberg_reads_published_tables() {
+    if let Some(python) = python::interpreter() {
+        published_tables("pyiceberg", python).await;
+    }
+}
+
+/// With an older Spark than the other tests have: there is a runtime of Iceberg for it.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "brings 48 MB from Maven Central and a second Spark from PyPI, once"]
+async fn spark_reads_published_tables() {
+    if let Some(python) = python::with_iceberg() {
+        published_tables("spark", python).await;
+    }
+}
+
 /// Hadoop's `hadoop-aws`, for the Hadoop of this Spark, and what it needs: from Maven Central, once.
 fn hadoop_aws(python: &Path) -> Vec<PathBuf> {
-    let list = |folder: &Path| -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).collect()
-    };
     let jars = python::run(
         python,
         [
@@ -134,12 +231,17 @@ fn hadoop_aws(python: &Path) -> Vec<PathBuf> {
             )
         })
         .expect("Spark has a Hadoop");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hadoop-aws-{version}"));
+    from_maven("org.apache.hadoop", "hadoop-aws", &version)
+}
+
+/// The jars of an artifact and of what it needs, from Maven Central, once.
+fn from_maven(group: &str, name: &str, version: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{version}"));
     if !folder.join("jars").is_dir() {
         std::fs::create_dir_all(&folder).unwrap();
         let project = format!(
             "<project><modelVersion>4.0.0</modelVersion><groupId>t</groupId><artifactId>t</artifactId><version>1</version>\
-             <dependencies><dependency><groupId>org.apache.hadoop</groupId><artifactId>hadoop-aws</artifactId>\
+             <dependencies><dependency><groupId>{group}</groupId><artifactId>{name}</artifactId>\
              <version>{version}</version></dependency></dependencies></project>"
         );
         std::fs::write(folder.join("pom.xml"), project).unwrap();
@@ -159,6 +261,11 @@ fn hadoop_aws(python: &Path) -> Vec<PathBuf> {
         std::fs::rename(folder.join("jars.part"), folder.join("jars")).unwrap();
     }
     list(&folder.join("jars"))
+}
+
+fn list(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
 }
 
 /// Files and log of the store are read from an S3 server.

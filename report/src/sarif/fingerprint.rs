@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 /// The fingerprint of a result: a hash of the parts that make it what it is, none of which is a line number,
 /// and its position among equals.
-pub(crate) fn fingerprint(parts: &[&str], position: usize) -> String {
+pub fn fingerprint(parts: &[&str], position: usize) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update(part.as_bytes());

@@ -11,18 +11,19 @@ mod place;
 use serde::Serialize;
 use trodden_profile::printable_lines;
 
-pub(crate) use fingerprint::fingerprint;
+pub use fingerprint::fingerprint;
 pub use place::{Repository, percent_encoded};
 
 /// A kind of result.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rule {
+pub struct Rule {
     /// Its name: `untaken-outcome`.
     pub id: &'static str,
     /// One sentence, without a full stop.
     pub short: &'static str,
     /// Its meaning, and the way to mend it.
     pub full: &'static str,
+    /// That of its results.
     pub level: Level,
     /// At most 20.
     pub tags: &'static [&'static str],
@@ -31,17 +32,21 @@ pub(crate) struct Rule {
 /// How bad a result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Level {
+pub enum Level {
+    /// It has to be mended.
     Error,
+    /// It may have to be.
     Warning,
+    /// For information.
     Note,
 }
 
 /// One result.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub struct Found {
     /// Position of its rule in the list.
     pub rule: usize,
+    /// For people.
     pub message: String,
     /// None if it has no place in the source: it is a notification then.
     pub place: Option<Place>,
@@ -53,7 +58,7 @@ pub(crate) struct Found {
 
 /// A place in a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub struct Place {
     /// As [`Repository::uri`] makes it.
     pub uri: String,
     /// First and last line, if they are known.
@@ -62,8 +67,10 @@ pub(crate) struct Place {
 
 /// A step on the way to a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
+pub struct Step {
+    /// Where.
     pub place: Place,
+    /// For people.
     pub message: String,
     /// The step that the result is about.
     pub essential: bool,
@@ -73,7 +80,7 @@ pub(crate) struct Step {
 ///
 /// # Errors
 /// If the JSON writer fails.
-pub(crate) fn write(tool: &str, rules: &[Rule], results: &[Found]) -> Result<String, serde_json::Error> {
+pub fn write(tool: &str, rules: &[Rule], results: &[Found]) -> Result<String, serde_json::Error> {
     let text = limits::fitting(results.len(), |extent| document(tool, rules, results, extent))?;
     // JSON's own escapes leave marks that turn the direction of writing around, and upper control characters.
     Ok(printable_lines(&text).into_owned())

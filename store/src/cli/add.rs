@@ -78,6 +78,9 @@ pub(super) async fn add(args: &AddArgs) -> Result<ExitCode, StoreError> {
         progress.finish_and_clear();
     }
     let added = added?;
+    if added.windows > 0 {
+        super::publish::after(&store).await;
+    }
     for error in &added.failed {
         complain(&error.to_string());
     }

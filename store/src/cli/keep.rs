@@ -44,6 +44,7 @@ pub(super) async fn drop(args: &DropArgs) -> Result<ExitCode, StoreError> {
         build: args.build.clone(),
     };
     let dropped = store.drop_files(&options).await?;
+    super::publish::after(&store).await;
     print(&format!(
         "{}: {} with {} went ({})\n",
         args.store,
@@ -100,6 +101,7 @@ pub(super) async fn compact(args: &CompactArgs) -> Result<ExitCode, StoreError> 
         target: args.target << 20,
     };
     let done = store.compact(&options).await?;
+    super::publish::after(&store).await;
     let mut text = format!(
         "{}: {} became {}, {} {} ({} became {})\n",
         args.store,
@@ -124,7 +126,7 @@ pub(super) async fn compact(args: &CompactArgs) -> Result<ExitCode, StoreError> 
         let gone = store.vacuum(&options).await?;
         text += &format!(
             "deleted: {} ({}), {} of the log\n",
-            several(gone.files + gone.drafts, "file"),
+            several(gone.files + gone.drafts + gone.published, "file"),
             size(gone.bytes),
             gone.log_files
         );

@@ -7,9 +7,11 @@ mod arguments;
 mod keep;
 mod ls;
 pub(crate) mod output;
+mod publish;
 mod query;
 mod report;
 mod ship;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -39,7 +41,9 @@ enum Command {
     Compact(keep::CompactArgs),
     Drop(keep::DropArgs),
     Verify(keep::VerifyArgs),
+    Publish(publish::PublishArgs),
     Ship(ship::ShipArgs),
+    Watch(watch::WatchArgs),
 }
 
 impl Command {
@@ -52,7 +56,9 @@ impl Command {
             Command::Compact(args) => keep::compact(&args).await,
             Command::Drop(args) => keep::drop(&args).await,
             Command::Verify(args) => keep::verify(&args).await,
+            Command::Publish(args) => publish::publish(&args).await,
             Command::Ship(args) => ship::ship(&args).await,
+            Command::Watch(args) => watch::watch(&args).await,
         }
     }
 }

@@ -151,6 +151,9 @@ pub async fn ship(
                     let windows = if delivery.added == 1 { "window" } else { "windows" };
                     say(&format!("{} {windows} arrived{known}", delivery.added));
                 }
+                if empty && let Err(error) = sink.show(false).await {
+                    say(&unshown(&error));
+                }
                 if !empty {
                     // There may be more.
                     Duration::ZERO
@@ -182,7 +185,18 @@ pub async fn ship(
             changed = stop.changed() => if changed.is_err() { break },
         }
     }
+    if let Err(error) = sink.show(true).await {
+        say(&unshown(&error));
+    }
     Ok(all)
+}
+
+fn unshown(error: &SinkError) -> String {
+    let reason = match error {
+        SinkError::Unreachable(reason) => reason.clone(),
+        SinkError::Refused(error) => error.to_string(),
+    };
+    format!("the tables were not published for other engines: {reason}")
 }
 
 /// No other process may ship from the folder while this is open; the system lets go of it when the process

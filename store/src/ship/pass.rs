@@ -18,6 +18,14 @@ pub trait Sink {
     /// If that is not so of all of them. Some may be there nevertheless, so the same windows may be given
     /// again.
     fn add(&mut self, windows: &[PathBuf]) -> impl Future<Output = Result<Arrived, SinkError>>;
+
+    /// Shows what was added to others, now that there is nothing to add for a while; `over`: nothing comes after this.
+    ///
+    /// # Errors
+    /// If that was not done. Nothing is lost by it.
+    fn show(&mut self, _over: bool) -> impl Future<Output = Result<(), SinkError>> {
+        async { Ok(()) }
+    }
 }
 
 /// The outcome for windows.

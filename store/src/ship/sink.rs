@@ -1,6 +1,7 @@
 //! The store as the place where windows go.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::{Arrived, Sink, SinkError};
 use crate::add::{AddOptions, Adder};
@@ -8,11 +9,16 @@ use crate::error::StoreError;
 use crate::place::Place;
 use crate::store::Store;
 
+/// Time between two publications, of all who ship into a store together.
+const PUBLISHED_EVERY: Duration = Duration::from_secs(60);
+
 /// A store that is opened when it is first needed: it may be out of reach when shipping begins.
 pub struct StoreSink {
     place: Place,
     create: bool,
     adder: Option<Adder>,
+    /// The store, if windows came in and other engines do not see them yet.
+    unpublished: Option<Store>,
 }
 
 impl StoreSink {
@@ -22,6 +28,7 @@ impl StoreSink {
             place,
             create,
             adder: None,
+            unpublished: None,
         }
     }
 
@@ -42,8 +49,12 @@ impl StoreSink {
             ..AddOptions::default()
         };
         let added = adder.add(windows, &options).await;
+        let store = adder.store().clone();
         self.adder = Some(adder);
         let added = added?;
+        if added.windows > 0 {
+            self.unpublished = Some(store);
+        }
         let mut arrived = Arrived {
             added: added.windows,
             known: added.known,
@@ -75,5 +86,18 @@ impl Sink for StoreSink {
             | StoreError::Usage(_) => SinkError::Refused(Box::new(error)),
             error => SinkError::Unreachable(error.to_string()),
         })
+    }
+
+    async fn show(&mut self, over: bool) -> Result<(), SinkError> {
+        let Some(store) = &self.unpublished else {
+            return Ok(());
+        };
+        let age = if over { Duration::ZERO } else { PUBLISHED_EVERY };
+        match store.publish_if_older(age).await {
+            Ok(Some(_)) => self.unpublished = None,
+            Ok(None) => {}
+            Err(error) => return Err(SinkError::Unreachable(error.to_string())),
+        }
+        Ok(())
     }
 }

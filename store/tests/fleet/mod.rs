@@ -146,20 +146,22 @@ struct Seeds {
 
 impl Seeds {
     fn load(copies: u32) -> Self {
-        let load = |name: &str| {
-            let file = Path::new(env!("CARGO_MANIFEST_DIR"))
-                .join("tests/seeds")
-                .join(name);
-            let mut profile = Profile::load(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-            copy(&mut profile, copies);
-            profile
-        };
         Seeds {
-            one: load("one.trodden"),
-            two: load("two.trodden"),
-            odd: load("odd.trodden"),
+            one: seed("one.trodden", copies),
+            two: seed("two.trodden", copies),
+            odd: seed("odd.trodden", copies),
         }
     }
+}
+
+/// A recorded profile, with so many of each of its classes.
+pub fn seed(name: &str, copies: u32) -> Profile {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/seeds")
+        .join(name);
+    let mut profile = Profile::load(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    copy(&mut profile, copies);
+    profile
 }
 
 /// More of the same classes, under other names that come behind them.
@@ -193,10 +195,11 @@ fn scale(counts: &mut MethodCounts, factor: u64, random: &mut Random) {
 }
 
 /// SplitMix64: the same numbers everywhere.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    /// The next number.
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -204,7 +207,8 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, limit: u64) -> u64 {
+    /// One below a limit.
+    pub fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
 }

@@ -12,7 +12,17 @@ use std::sync::OnceLock;
 /// The interpreter; `None`, with the reason printed, if it cannot be had.
 pub fn interpreter() -> Option<&'static Path> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    match FOUND.get_or_init(environment) {
+    found(FOUND.get_or_init(|| environment(&["tests/requirements.txt", "spark/requirements.txt"])))
+}
+
+/// One with the Spark for which there is a runtime of Iceberg.
+pub fn with_iceberg() -> Option<&'static Path> {
+    static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    found(FOUND.get_or_init(|| environment(&["tests/requirements-iceberg.txt"])))
+}
+
+fn found(made: &'static Result<PathBuf, String>) -> Option<&'static Path> {
+    match made {
         Ok(path) => Some(path),
         Err(why) => {
             println!("skipped: PySpark and DuckDB cannot be had from PyPI: {why}");
@@ -40,11 +50,11 @@ pub fn run<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(python: &Path, arguments:
     output
 }
 
-/// Made once per list of packages; tests that come at the same time wait for each other.
-fn environment() -> Result<PathBuf, String> {
+/// Made once per list of packages, of which the first file names all; tests that come at the same time wait for each other.
+fn environment(files: &[&str]) -> Result<PathBuf, String> {
     let store = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut hasher = DefaultHasher::new();
-    for file in ["tests/requirements.txt", "spark/requirements.txt"] {
+    for file in files {
         std::fs::read(store.join(file))
             .map_err(|e| e.to_string())?
             .hash(&mut hasher);
@@ -68,7 +78,7 @@ fn environment() -> Result<PathBuf, String> {
             "--disable-pip-version-check",
             "-r",
         ]);
-        done(pip.arg(store.join("tests/requirements.txt")))?;
+        done(pip.arg(store.join(files[0])))?;
         std::fs::write(&complete, "").map_err(|e| e.to_string())?;
     }
     Ok(python)
