@@ -11,8 +11,8 @@
 //! So the place of code in doubt is a shared probe, or a call that the code is not in. The thread's next path
 //! end says which method it was: see `next_write/`.
 //!
-//! Calls of stubs (copies of arrays, checksums) are such code as well: `System.arraycopy` of one method can be
-//! named after an assignment of another one. A place without a call cannot be where a stub was called.
+//! Calls of stubs (copies of arrays, checksums) are such code as well: `System.arraycopy` of one method can
+//! be named after an assignment of another one. A place without a call cannot be where a stub was called.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

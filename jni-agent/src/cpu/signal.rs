@@ -384,7 +384,8 @@ impl Tap {
     }
 
     /// Asks the JVM for the stack of the calling thread, which was interrupted in `context`, where that is
-    /// safe; there is room for `most` frames. Second, where in compiled code a stub was called, if it is in one.
+    /// safe; there is room for `most` frames. Second, where in compiled code a stub was called, if it is in
+    /// one.
     fn walk(
         &self,
         env: *mut JNIEnv,

@@ -572,8 +572,9 @@ mod tests {
         }
     }
 
-    /// Ticks of the calling thread, with one each millisecond of its CPU time if the system can, and that time:
-    /// 200 ms or more. On a busy machine most of the system's own ticks find another thread on the processor.
+    /// Ticks of the calling thread, with one each millisecond of its CPU time if the system can, and that
+    /// time: 200 ms or more. On a busy machine most of the system's own ticks find another thread on the
+    /// processor.
     fn ticks(signal: c_int, by_task_clock: bool) -> (u64, u64) {
         let timers = Timers::default();
         let count = || [&TICKS, &NANOS].map(|all| all.load(Ordering::Relaxed));

@@ -1,5 +1,6 @@
-//! The reviewed lists of what crates offer each other: `public.txt` of each library has its public items, so that a
-//! change of them is seen in a review. `TRODDEN_UPDATE_PUBLIC=1 ./run-tests --test project public` writes them.
+//! The reviewed lists of what crates offer each other: `public.txt` of each library has its public items, so
+//! that a change of them is seen in a review. `TRODDEN_UPDATE_PUBLIC=1 ./run-tests --test project public`
+//! writes them.
 
 use std::collections::BTreeSet;
 use std::fs;

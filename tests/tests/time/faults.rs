@@ -177,10 +177,9 @@ fn holds(([low, high], truth): ([f64; 2], f64)) -> bool {
 #[test]
 fn causes_are_among_the_first_findings() -> Result<()> {
     let jdk = &Jdk::oldest()?;
-    for fault in faults()?
-        .iter()
-        .filter(|fault| ["BoxedLoop", "CacheKey", "ListContains", "Retry"].contains(&fault.program.as_str()))
-    {
+    for fault in faults()?.iter().filter(|fault| {
+        ["BoxedLoop", "CacheKey", "GrowingArray", "ListContains", "Retry"].contains(&fault.program.as_str())
+    }) {
         chance::with_more(&[1, 4], |rounds| {
             let answer = answer(jdk, fault, rounds)?;
             if answer.rank.is_none() || answer.interval.is_some_and(|interval| !holds(interval)) {
@@ -192,8 +191,8 @@ fn causes_are_among_the_first_findings() -> Result<()> {
     Ok(())
 }
 
-/// All programs on both JDKs, three runs each: the cause is named in the first three findings of at least 11
-/// of the 12 programs, in each of three runs, and nine tenths of the intervals hold (they say 95 %).
+/// All programs on both JDKs, three runs each: the cause is named in the first three findings of at least 12
+/// of the 13 programs, in each of three runs, and nine tenths of the intervals hold (they say 95 %).
 #[test]
 #[ignore = "night: a quarter of an hour"]
 fn all_causes_are_named_by_each_of_three_runs() -> Result<()> {

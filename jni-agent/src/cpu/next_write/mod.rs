@@ -167,7 +167,7 @@ pub struct Interruption {
     /// Program counter and stack pointer, or 0.
     pub pc: usize,
     pub sp: usize,
-    /// Whether it is in the innermost method.
+    /// How sure it is that it is in the innermost method.
     pub place: Place,
 }
 

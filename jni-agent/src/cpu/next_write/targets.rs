@@ -94,7 +94,7 @@ impl Targets {
         self.slots.set(id, packed);
     }
 
-    /// Whether a method has a call at a place, if that is known. In a signal handler.
+    /// True if a method has a call at a place; `None` if that is not known. In a signal handler.
     pub fn is_call(&self, id: usize, bci: i32) -> Option<bool> {
         let calls = self.calls.get(id).map(|address| address as *const Calls);
         // SAFETY: of a reference that lives for ever.

@@ -41,7 +41,7 @@ pub struct Activation {
     pub pc: usize,
     /// The stack pointer: the activation's frame is not below it. 0: not known.
     pub sp: usize,
-    /// Whether the thread was in it.
+    /// How sure it is that the thread was in it.
     pub place: Place,
     /// True if it led to the innermost one that counts.
     pub is_caller: bool,
