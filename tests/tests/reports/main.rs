@@ -1,5 +1,6 @@
 //! Exports that other programs read, and views on a terminal.
 
+mod assistants;
 mod callgrind;
 mod conditions;
 mod editors;
