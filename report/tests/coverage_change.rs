@@ -54,7 +54,7 @@ fn lines(file: &str, lines: impl IntoIterator<Item = u32>) -> ChangedLines {
 fn outcome<'u>(untaken: &'u Untaken) -> Option<&'u MissedOutcome> {
     match &untaken.what {
         Missed::Outcome(missed) => Some(missed),
-        Missed::Method => None,
+        Missed::Method { .. } => None,
     }
 }
 
@@ -244,6 +244,20 @@ fn fingerprints_do_not_change_with_lines_above() {
     assert_eq!((first.len(), distinct.len()), (2, 2));
     assert_eq!(fingerprints(&twice(105, "lambda$a$7"), 105), first);
     assert_ne!(fingerprints(&twice(5, "lambda$b$0"), 5), first);
+}
+
+#[test]
+fn lambdas_that_never_ran_have_a_fingerprint_each() {
+    let lambdas = |top: u32, numbers: [u32; 3]| {
+        let lambda = |number: u32| {
+            Method::new(&format!("lambda$a${number}"), "()V").block(&[top + number], Return, &[])
+        };
+        profile_of("demo/Shop", "Shop.java", numbers.map(lambda).into())
+    };
+    let first = fingerprints(&lambdas(5, [2, 1, 0]), 5);
+    let distinct: BTreeSet<&String> = first.iter().collect();
+    assert_eq!((first.len(), distinct.len()), (3, 3));
+    assert_eq!(fingerprints(&lambdas(105, [9, 8, 7]), 105), first);
 }
 
 #[test]

@@ -106,7 +106,11 @@ pub struct Untaken<'c> {
 #[derive(Clone, Debug)]
 pub enum Missed {
     /// A whole method.
-    Method,
+    Method {
+        /// Its position among those of its class with the same name, but for a lambda's number, and descriptor,
+        /// from 0.
+        position: usize,
+    },
     /// An outcome of a decision, in a method that ran.
     Outcome(Box<MissedOutcome>),
 }
@@ -201,8 +205,11 @@ struct Gathering<'c, 'l> {
     /// Those that a constructor ran.
     constructed: BTreeSet<(&'l str, u32)>,
     outcomes: BTreeMap<Same<'l>, One<'c>>,
-    /// Methods that never ran, with their changed lines.
-    idle: Vec<(&'l str, &'c MethodCoverage, Vec<u32>)>,
+    /// Methods that never ran, with their changed lines and position among equals.
+    idle: Vec<(&'l str, &'c MethodCoverage, Vec<u32>, usize)>,
+    /// Methods with the same class, stable name and descriptor: their names, which are equal in all versions
+    /// of a class.
+    equals: HashMap<[&'c str; 3], Vec<&'c str>>,
     /// How many outcomes have had these names.
     positions: HashMap<[String; 5], usize>,
 }
@@ -227,8 +234,9 @@ impl<'c, 'l> Gathering<'c, 'l> {
                 self.constructed.insert((file, *line));
             }
         }
+        let position = self.position(method);
         if !method.ran() && !own.is_empty() {
-            self.idle.push((file, method, own));
+            self.idle.push((file, method, own, position));
         }
         let mut runs = None;
         let mut on_line: HashMap<(u32, String, String), usize> = HashMap::new();
@@ -275,6 +283,18 @@ impl<'c, 'l> Gathering<'c, 'l> {
         }
     }
 
+    /// The method's position among those whose names differ by a lambda's number alone.
+    fn position(&mut self, method: &'c MethodCoverage) -> usize {
+        let map = method.map();
+        let names = [method.class(), method.stable_name(), map.descriptor.as_str()];
+        let equals = self.equals.entry(names).or_default();
+        let found = equals.iter().position(|name| *name == map.name);
+        found.unwrap_or_else(|| {
+            equals.push(&map.name);
+            equals.len() - 1
+        })
+    }
+
     fn add_outcome(&mut self, same: Same<'l>, one: One<'c>) {
         match self.outcomes.entry(same) {
             Entry::Vacant(entry) => {
@@ -305,7 +325,7 @@ impl<'c, 'l> Gathering<'c, 'l> {
         let ran = coverage.methods.iter().filter(|method| method.ran());
         let mut seen: BTreeSet<_> = ran.map(names).collect();
         let mut found = Vec::new();
-        for (file, method, own) in &self.idle {
+        for (file, method, own, position) in &self.idle {
             let ran = |line: u32| self.constructed.contains(&(*file, line));
             let mut own = own.iter().copied();
             let line = own.find(|&line| method.map().name != "<init>" || !ran(line));
@@ -314,7 +334,7 @@ impl<'c, 'l> Gathering<'c, 'l> {
                     file: (*file).to_owned(),
                     line,
                     method,
-                    what: Missed::Method,
+                    what: Missed::Method { position: *position },
                 });
             }
         }

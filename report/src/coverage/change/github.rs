@@ -12,7 +12,7 @@ pub fn github(change: &ChangeCoverage) -> String {
     let mut out = String::new();
     for untaken in &change.untaken {
         let title = match untaken.what {
-            Missed::Method => "Method never ran",
+            Missed::Method { .. } => "Method never ran",
             Missed::Outcome(_) => "Outcome never taken",
         };
         let mut message = Said::of(untaken).text();

@@ -38,7 +38,7 @@ struct Said {
 impl Said {
     fn of(untaken: &Untaken) -> Self {
         let missed = match &untaken.what {
-            Missed::Method => {
+            Missed::Method { .. } => {
                 return Said {
                     condition: None,
                     what: format!("{} never ran", title(untaken.method)),
@@ -83,7 +83,7 @@ fn unnamed(method: &MethodCoverage, branch: &BranchCoverage) -> &'static str {
 /// In which method it is; of a method that never ran this is said already.
 fn within(untaken: &Untaken) -> Option<String> {
     match &untaken.what {
-        Missed::Method => None,
+        Missed::Method { .. } => None,
         Missed::Outcome(_) => Some(title(untaken.method)),
     }
 }
@@ -91,7 +91,7 @@ fn within(untaken: &Untaken) -> Option<String> {
 /// The nearest path that ran.
 fn nearest<'u>(untaken: &'u Untaken) -> Option<(&'u MissedOutcome, &'u NearestRun)> {
     match &untaken.what {
-        Missed::Method => None,
+        Missed::Method { .. } => None,
         Missed::Outcome(missed) => Some((missed, missed.nearest.as_ref()?)),
     }
 }
@@ -124,7 +124,7 @@ fn view(method: &MethodCoverage, nearest: &NearestRun) -> PathView {
 
 /// Numbers of outcomes and of methods that are missing.
 fn numbers(untaken: &[Untaken]) -> (usize, usize) {
-    let is_method = |one: &&Untaken| matches!(one.what, Missed::Method);
+    let is_method = |one: &&Untaken| matches!(one.what, Missed::Method { .. });
     let methods = untaken.iter().filter(is_method).count();
     (untaken.len() - methods, methods)
 }

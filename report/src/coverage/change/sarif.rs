@@ -53,7 +53,7 @@ fn found(untaken: &Untaken) -> Found {
     }
     let (rule, fingerprint) = match &untaken.what {
         Missed::Outcome(missed) => (0, of_outcome(untaken, missed, names)),
-        Missed::Method => (1, fingerprint(&[&["never ran"], &names[..]].concat(), 0)),
+        Missed::Method { position } => (1, fingerprint(&[&["never ran"], &names[..]].concat(), *position)),
     };
     let flow = nearest(untaken).map(|(missed, run)| flow(untaken, missed, run));
     Found {

@@ -54,7 +54,7 @@ fn warning(untaken: &Untaken) -> Warning {
         line: untaken.line,
         rule: match untaken.what {
             Missed::Outcome(_) => super::sarif::UNTAKEN_OUTCOME,
-            Missed::Method => super::sarif::METHOD_NEVER_RAN,
+            Missed::Method { .. } => super::sarif::METHOD_NEVER_RAN,
         },
         message,
         steps: run.map_or_else(Vec::new, |(_, run)| steps(untaken, run)),
