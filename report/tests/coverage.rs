@@ -70,7 +70,7 @@ fn the_nearest_path_is_one_decision_away() {
                 paths: ran.map(|n| (n, 1 + n % 3)).collect(),
                 partial: BTreeMap::new(),
             };
-            let Some(found) = nearest(&map, &counts) else {
+            let Some(found) = nearest(&map, &counts, 1).pop() else {
                 assert_eq!(counts.paths.len() as u64, paths);
                 continue;
             };
@@ -118,7 +118,7 @@ fn methods_with_very_many_paths_have_a_nearest_one_too() {
         paths: (0..5_000).map(|n| (n, 1)).collect(),
         partial: BTreeMap::new(),
     };
-    let found = nearest(&map, &counts).unwrap();
+    let found = nearest(&map, &counts, 1).pop().unwrap();
     assert!(found.number >= 5_000 && found.flip.is_some());
     let profile = profile_of(map, counts);
     let coverage = coverage(&profile, 100);
@@ -164,7 +164,7 @@ fn what_the_profile_cannot_tell_is_not_made_up() {
     };
     let coverage = coverage(&profile_of(method.map(), counts), 100);
     assert_eq!(coverage.methods[0].paths.covered, 0);
-    assert!(coverage.methods[0].nearest().is_some_and(|n| n.flip.is_none()));
+    assert!(coverage.methods[0].nearest(1).iter().all(|n| n.flip.is_none()));
 }
 
 /// Of two versions of a class in a jar the loaded one counts; of a class that was never loaded the first; one that was
