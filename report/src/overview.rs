@@ -346,16 +346,14 @@ fn row(method: &MethodView, path: &PathView, is_prefix: bool) -> Row {
     }
 }
 
-/// The method's name and place, which are never cut; its parameters, then its package go first.
+/// The method's name, which is never cut; its parameters, its package, then its place go first.
 fn name(method: &MethodView, width: usize) -> String {
     let fits = |name: &String| name.chars().count() <= width;
     let without = format!("{}.{}(…)", names::dotted(method.class), method.map.name);
     let short = format!("{}(…)", method.short_name());
-    let mut candidates = [method.title(), without, short]
-        .map(|name| names::with_file(name, method.source_file, method.map))
-        .into_iter();
-    let last = candidates.next_back().unwrap_or_default();
-    candidates.find(fits).unwrap_or(last)
+    let placed = |name: &str| names::with_file(name.to_owned(), method.source_file, method.map);
+    let candidates = [method.title_with_file(), placed(&without), placed(&short)];
+    candidates.into_iter().find(fits).unwrap_or(short)
 }
 
 fn ending(view: &View, width: usize) -> Vec<String> {
