@@ -8,7 +8,7 @@ use crate::hotspot::HotSpotView;
 use crate::names;
 use crate::path_time::{Names, Times};
 use crate::pattern::MethodPattern;
-use crate::source::Sources;
+use crate::source::{Sources, below};
 
 /// One of them.
 #[derive(Debug)]
@@ -33,6 +33,8 @@ pub struct LeftOut<'p> {
     pub frame: usize,
     /// Its path map, if there is one.
     pub map: Option<&'p MethodMap>,
+    /// The class's SourceFile attribute, if that is known and names a file below a source folder.
+    pub source_file: Option<&'p str>,
     /// Its branches, if HotSpot's own counts of them were read.
     pub hotspot: Option<HotSpotView<'p>>,
 }
@@ -41,6 +43,14 @@ impl LeftOut<'_> {
     /// `a.b.C.m(int)`.
     pub fn title(&self) -> String {
         names::title(self.class, self.name, self.descriptor)
+    }
+
+    /// `a.b.C.m(int), C.java:12`: the title, with the place where its code begins if that is known.
+    pub fn title_with_file(&self) -> String {
+        match self.map {
+            Some(map) => names::with_file(self.title(), self.source_file, map),
+            None => self.title(),
+        }
     }
 
     /// Class, name and descriptor.
@@ -97,7 +107,15 @@ pub fn left_out<'p>(
         why.entry((class, method)).or_insert(reason);
     }
     let mut maps: HashMap<Names, &MethodMap> = HashMap::new();
+    let mut files: HashMap<&str, &str> = HashMap::new();
     for class in &profile.classes {
+        files.extend(
+            class
+                .map
+                .source_file
+                .as_deref()
+                .map(|file| (&*class.map.name, file)),
+        );
         let methods = class.map.methods.iter();
         maps.extend(methods.map(|map| ((&*class.map.name, &*map.name, &*map.descriptor), map)));
     }
@@ -107,6 +125,11 @@ pub fn left_out<'p>(
         .map(|method| (method.names(), method))
         .collect();
     maps.extend(of_hotspot.iter().map(|(&names, method)| (names, &method.map)));
+    files.extend(
+        of_hotspot
+            .iter()
+            .filter_map(|(names, method)| Some((names.0, method.source_file.as_deref()?))),
+    );
     let mut found = Vec::new();
     for (index, frame) in times.samples.frames.iter().enumerate() {
         let names: Names = (&frame.class, &frame.name, &frame.descriptor);
@@ -136,6 +159,10 @@ pub fn left_out<'p>(
             places: places(times, index, maps.get(&names).copied()),
             frame: index,
             map: maps.get(&names).copied(),
+            source_file: files
+                .get(names.0)
+                .copied()
+                .filter(|file| below(names.0, file).is_some()),
             hotspot: of_hotspot.get(&names).map(|method| {
                 let places = times.near_places[index].iter();
                 let placed = places.filter_map(|(&bci, &time)| Some((bci?, time)));

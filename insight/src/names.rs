@@ -69,6 +69,19 @@ pub fn place(place: Place) -> String {
     }
 }
 
+/// `C.java:12`, if both are known.
+pub fn in_file(file: Option<&str>, at: Place) -> Option<String> {
+    Some(format!("{}:{}", file?, at.line?))
+}
+
+/// A method's name with the place where its code begins: `a.b.C.m(int), C.java:12`.
+pub fn with_file(name: String, file: Option<&str>, map: &MethodMap) -> String {
+    match in_file(file, map.place(0)) {
+        Some(file) => format!("{name}, {file}"),
+        None => name,
+    }
+}
+
 /// Where a bytecode index of a method is, as [`place`] says it.
 pub fn place_of(map: &MethodMap, bci: u32) -> String {
     place(map.place(bci))

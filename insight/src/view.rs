@@ -664,9 +664,26 @@ impl<'p> MethodView<'p> {
         format!("{}.{}", names::simple(self.class), self.map.name)
     }
 
-    /// `C.m, line 12`: a place in it.
+    /// `C.m (C.java:12)`: a place in it; `C.m, line 12` where the file is not known.
     pub fn at(&self, bci: u32) -> String {
-        format!("{}, {}", self.short_name(), names::place_of(self.map, bci))
+        let (name, at) = (self.short_name(), self.map.place(bci));
+        match names::in_file(self.source_file, at) {
+            Some(file) => format!("{name} ({file})"),
+            None => format!("{name}, {}", names::place(at)),
+        }
+    }
+
+    /// `C.m (C.java:10)`: it, with the place where its code begins if that is known.
+    pub fn short_with_file(&self) -> String {
+        match names::in_file(self.source_file, self.map.place(0)) {
+            Some(_) => self.at(0),
+            None => self.short_name(),
+        }
+    }
+
+    /// `a.b.C.m(int), C.java:10`: the title, with the same place.
+    pub fn title_with_file(&self) -> String {
+        names::with_file(self.title(), self.source_file, self.map)
     }
 
     /// `m(int)`.

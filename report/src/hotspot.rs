@@ -6,7 +6,7 @@ use trodden_insight::hotspot::{HotSpotBranchView, HotSpotOutcome, HotSpotView, O
 use trodden_insight::left_out::LeftOut;
 
 use crate::object::{Each, object, part_of};
-use crate::words::{percent, range};
+use crate::words::{self, percent, range};
 
 /// The meaning of the numbers.
 pub(crate) const ABOUT: &str = "branches as HotSpot counted them before it compiled the method; times are of code that only \
@@ -55,11 +55,12 @@ pub(crate) fn hottest(view: &HotSpotView) -> Option<String> {
 /// `12.3 % 11–14 %`, or nothing where no code is the outcome's alone.
 fn time(own: Option<OwnTime>) -> String {
     own.map_or_else(String::new, |own| {
-        format!(
-            "{} {}",
-            percent(own.share),
-            range([own.interval.0, own.interval.1])
-        )
+        let interval = own.interval.into();
+        if words::share_is_known(interval) {
+            format!("{} {}", percent(own.share), range(interval))
+        } else {
+            words::TIME_NOT_KNOWN.to_owned()
+        }
     })
 }
 

@@ -154,15 +154,17 @@ fn path_row(
             div.path-head {
                 @match &path.time {
                     Some(time) => {
-                        (bar(time.share)) b { (percent(time.share)) } " of this method's time "
-                        (interval(time.interval))
+                        @if words::share_is_known(time.interval) {
+                            (bar(time.share)) b { (percent(time.share)) } " of this method's time "
+                            (interval(time.interval))
+                        } @else { b { (words::TIME_NOT_KNOWN) } }
                         " · " (percent(path.share_of_method)) " of its decisions"
                     }
                     None => { (bar(path.share_of_method)) b { (percent(path.share_of_method)) } " of this method" }
                 }
                 span.soft { "path " (path.number) " · " (thousands(path.count)) " times · "
                     @match (&path.time, &view.time) {
-                        (Some(time), Some(of)) => { (percent(time.share * of.total_share)) " of the CPU time" }
+                        (Some(time), Some(of)) if words::share_is_known(time.interval) => { (percent(time.share * of.total_share)) " of the CPU time" }
                         _ => { (percent(path.share)) " of all decisions" }
                     }
                 }
@@ -300,6 +302,7 @@ fn branch_rows(view: &MethodView, branch: &BranchView) -> Markup {
                     }
                 }
                 @if view.time.is_some() { td.bias { @match &outcome.time {
+                    Some(time) if !words::share_is_known(time.interval) => { "not known" }
                     Some(time) => { (bar(time.share)) (percent(time.share)) " " (interval(time.interval)) }
                     None => { "" }
                 } } }

@@ -59,4 +59,4 @@ pub use options::{ReportError, ReportOptions};
 pub use report::Report;
 pub use sarif::{Repository, percent_encoded};
 pub use trodden_insight::names::{dotted, signature};
-pub use words::{percent, seconds, thousands};
+pub use words::{TIME_NOT_KNOWN, percent, seconds, share_is_known, thousands};

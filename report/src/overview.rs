@@ -260,6 +260,14 @@ fn method_lines(page: &Page, method: &MethodView, timed: bool, paths: usize, wid
 
 fn numbers(path: &PathView) -> String {
     match path.time {
+        Some(time) if !words::share_is_known(time.interval) => {
+            format!(
+                "{:>16} {:<9} ×{:<13}",
+                words::TIME_NOT_KNOWN,
+                "",
+                thousands(path.count)
+            )
+        }
         Some(time) => format!(
             "{:>16} {:<9} ×{:<13}",
             percent(time.share),
@@ -276,7 +284,7 @@ fn numbers(path: &PathView) -> String {
 
 /// A method whose paths are not known: why, and where its time is.
 fn left_out_lines(page: &Page, left: &LeftOut, places: usize, width: usize) -> Vec<String> {
-    let title = elide(&left.title(), width - 11);
+    let title = elide(&left.title_with_file(), width - 11);
     let mut lines = vec![format!(
         "{:>8}  {}",
         percent(left.share(left.near)),
@@ -338,12 +346,13 @@ fn row(method: &MethodView, path: &PathView, is_prefix: bool) -> Row {
     }
 }
 
-/// The method's name, which is never cut; its parameters, then its package go first.
+/// The method's name, which is never cut; its parameters, its package, then its place go first.
 fn name(method: &MethodView, width: usize) -> String {
     let fits = |name: &String| name.chars().count() <= width;
     let without = format!("{}.{}(…)", names::dotted(method.class), method.map.name);
     let short = format!("{}(…)", method.short_name());
-    let candidates = [method.title(), without];
+    let placed = |name: &str| names::with_file(name.to_owned(), method.source_file, method.map);
+    let candidates = [method.title_with_file(), placed(&without), placed(&short)];
     candidates.into_iter().find(fits).unwrap_or(short)
 }
 

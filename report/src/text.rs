@@ -66,7 +66,12 @@ pub(crate) fn write(view: &View, extent: &Extent, color: bool) -> String {
         top = usize::MAX;
     }
     let mut page = Page::new(color);
-    page.head(view);
+    // Of methods that were asked for the run is one line.
+    if options.method.is_some() && view.counts_paths() {
+        page.run_line(view);
+    } else {
+        page.head(view);
+    }
     if options.method.is_none() {
         overview::stands_out(&mut page, view, WIDTH);
     }
@@ -78,7 +83,7 @@ pub(crate) fn write(view: &View, extent: &Extent, color: bool) -> String {
         if rows.is_empty() {
             page.line("No path was counted.");
         }
-        if !view.methods.is_empty() {
+        if !view.methods.is_empty() && options.method.is_none() {
             page.table(view, &rows[..rows.len().min(top)]);
         }
         for (rank, row) in (1..).zip(rows.iter().take(top)) {
@@ -100,11 +105,35 @@ pub(crate) fn write(view: &View, extent: &Extent, color: bool) -> String {
             ));
         }
     }
-    page.skipped(view);
+    if options.method.is_none() {
+        page.skipped(view);
+    }
     page.out
 }
 
 impl Page {
+    /// What ran, for how long, and what the numbers of its paths are.
+    fn run_line(&mut self, view: &View) {
+        let mut facts = format!("{:.1} s", view.run.seconds);
+        if !view.run.has_time_only() {
+            let whole = match words::not_counted(view.run) {
+                Some(_) if view.run.exact => "whole ",
+                _ => "",
+            };
+            facts += &format!("; {whole}paths {}", words::participle(view.basis));
+        }
+        if let Some(times) = &view.times {
+            let (time, samples) = (words::seconds(times.total.ns), thousands(times.total.samples));
+            facts += &format!("; {time} of CPU time in {samples} samples");
+        }
+        let program = match words::program(&view.run.command) {
+            "" => "the program",
+            program => program,
+        };
+        let program = words::cut(program, WIDTH.saturating_sub(facts.chars().count() + 2));
+        self.styled_line(SOFT, &format!("{program}: {facts}"));
+    }
+
     fn head(&mut self, view: &View) {
         let run = view.run;
         self.styled_line(TITLE, "Trodden: which paths the program took");
@@ -214,7 +243,7 @@ impl Page {
 
     /// A method whose paths are not known.
     fn left_out(&mut self, rank: usize, left: &LeftOut, shown: usize) {
-        self.method_title(rank, &left.title());
+        self.method_title(rank, &left.title_with_file());
         self.wrapped(3, &format!("its paths are not known: {}", left.reason));
         self.wrapped(
             3,
@@ -241,7 +270,7 @@ impl Page {
     }
 
     fn method(&mut self, rank: usize, method: &MethodView, shown: Shown) {
-        self.method_title(rank, &method.title());
+        self.method_title(rank, &method.title_with_file());
         self.wrapped(
             3,
             &format!(
@@ -333,15 +362,21 @@ impl Page {
         self.wrapped(3, &text);
     }
 
+    fn share_of(&self, share: f64, of: &str) -> String {
+        let share = self.styled(HOT, &format!("{:>7}", percent(share)));
+        format!("{share} of the method's {of}")
+    }
+
     fn path(&mut self, method: &MethodView, path: &PathView, what: &str) {
         let d = &path.description;
-        let (share, of) = match path.time {
-            Some(time) => (time.share, "time with callees"),
-            None => (path.share_of_method, "decisions"),
+        let known = path.time.is_none_or(|time| words::share_is_known(time.interval));
+        let share = match path.time {
+            _ if !known => self.styled(HOT, words::TIME_NOT_KNOWN),
+            Some(time) => self.share_of(time.share, "time with callees"),
+            None => self.share_of(path.share_of_method, "decisions"),
         };
-        let share = self.styled(HOT, &format!("{:>7}", percent(share)));
         self.line(&format!(
-            "   {share} of the method's {of}   {what} {}, {} times",
+            "   {share}   {what} {}, {} times",
             path.number,
             thousands(path.count)
         ));
@@ -354,11 +389,12 @@ impl Page {
             ),
         );
         if let Some(time) = &path.time {
-            let text = format!(
-                "{}; {} of its decisions",
-                words::bounds_of_path(time),
-                percent(path.share_of_method)
-            );
+            let bounds = if known {
+                words::bounds_of_path(time) + "; "
+            } else {
+                String::new()
+            };
+            let text = format!("{bounds}{} of its decisions", percent(path.share_of_method));
             self.wrapped(11, &text);
         }
         let text = route(path, method.map, method.decisions());

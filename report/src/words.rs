@@ -44,6 +44,17 @@ pub(crate) fn range([from, to]: [f64; 2]) -> String {
     format!("{:.0}–{:.0} %", from * 100.0, to * 100.0)
 }
 
+/// Width of an interval from which a share is not known.
+const MAX_WIDTH: f64 = 0.8;
+
+/// A share of time that is not known.
+pub const TIME_NOT_KNOWN: &str = "time not known";
+
+/// True if the interval of a share says something of it.
+pub const fn share_is_known([from, to]: [f64; 2]) -> bool {
+    to - from <= MAX_WIDTH
+}
+
 /// `12.1–13.0 %`: of shares that are known well.
 pub(crate) fn share_range([from, to]: [f64; 2]) -> String {
     format!("{:.2}–{:.2} %", from * 100.0, to * 100.0)
@@ -109,7 +120,19 @@ pub(crate) fn bounds_of_path(time: &PathTime) -> String {
 
 /// An outcome's part of its method's time: `44.7 % of the time (43–54 %)`.
 pub(crate) fn time_of_outcome(time: &PathTime) -> String {
+    if !share_is_known(time.interval) {
+        return TIME_NOT_KNOWN.to_owned();
+    }
     format!("{} of the time ({})", percent(time.share), range(time.interval))
+}
+
+/// `44.7 % (43–54 %)`, in a table whose head says what of.
+pub(crate) fn share_of_time(share: f64, interval: [f64; 2]) -> String {
+    if share_is_known(interval) {
+        format!("{} ({})", percent(share), range(interval))
+    } else {
+        "not known".to_owned()
+    }
 }
 
 /// The beginning, if it is too long.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::common::{self, Method};
-use trodden_insight::coverage::{Coverage, CoverageError, CoverageOptions, KnownClass, Ratio, nearest};
+use trodden_insight::coverage::{
+    Coverage, CoverageError, CoverageOptions, KnownClass, Ratio, nearest, never_together,
+};
 use trodden_numbering::FlowGraph;
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
 use trodden_profile::{ClassProfile, Covered, MethodCounts, MethodCovered, MethodMap, Profile};
@@ -70,7 +72,7 @@ fn the_nearest_path_is_one_decision_away() {
                 paths: ran.map(|n| (n, 1 + n % 3)).collect(),
                 partial: BTreeMap::new(),
             };
-            let Some(found) = nearest(&map, &counts) else {
+            let Some(found) = nearest(&map, &counts, 1).pop() else {
                 assert_eq!(counts.paths.len() as u64, paths);
                 continue;
             };
@@ -103,6 +105,43 @@ fn the_nearest_path_is_one_decision_away() {
     }
 }
 
+/// Every set of covered paths: all others are listed, each once, and a pair of outcomes is one of the path which both ran,
+/// but on no path together; there is none only if each pair of the path's ran together, or one of the two never ran.
+#[test]
+fn all_uncovered_paths_are_listed_with_outcomes_that_never_ran_together() {
+    for map in [choices().map(), nested().map(), common::price().map()] {
+        let paths = map.num_paths();
+        let edges = |number: u64| map.dag.regenerate(&map.graph, number).unwrap().edges;
+        for covered in 0..1u64 << paths {
+            let ran: Vec<u64> = (0..paths).filter(|n| covered >> n & 1 == 1).collect();
+            let counts = MethodCounts {
+                paths: ran.iter().map(|&n| (n, 1 + n % 3)).collect(),
+                partial: BTreeMap::new(),
+            };
+            let found = nearest(&map, &counts, usize::MAX);
+            let mut numbers: Vec<u64> = found.iter().map(|one| one.number).collect();
+            numbers.sort_unstable();
+            let missing: Vec<u64> = (0..paths).filter(|n| !ran.contains(n)).collect();
+            assert_eq!(numbers, missing);
+            for one in found {
+                let apart = |a, b| {
+                    let has = |edge| ran.iter().any(|&n| edges(n).contains(edge));
+                    let both = ran.iter().any(|&n| edges(n).contains(a) && edges(n).contains(b));
+                    has(a) && has(b) && !both
+                };
+                let own: Vec<_> = edges(one.number)
+                    .into_iter()
+                    .filter(|edge| map.graph.successors(edge.from).len() > 1)
+                    .collect();
+                match never_together(&map, &counts, &one.path) {
+                    Some([a, b]) => assert!(own.contains(&a) && own.contains(&b) && apart(&a, &b)),
+                    None => assert!(own.iter().all(|a| own.iter().all(|b| !apart(a, b)))),
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn methods_with_very_many_paths_have_a_nearest_one_too() {
     // 2^30 paths; 5,000 of them ran.
@@ -118,7 +157,7 @@ fn methods_with_very_many_paths_have_a_nearest_one_too() {
         paths: (0..5_000).map(|n| (n, 1)).collect(),
         partial: BTreeMap::new(),
     };
-    let found = nearest(&map, &counts).unwrap();
+    let found = nearest(&map, &counts, 1).pop().unwrap();
     assert!(found.number >= 5_000 && found.flip.is_some());
     let profile = profile_of(map, counts);
     let coverage = coverage(&profile, 100);
@@ -164,7 +203,7 @@ fn what_the_profile_cannot_tell_is_not_made_up() {
     };
     let coverage = coverage(&profile_of(method.map(), counts), 100);
     assert_eq!(coverage.methods[0].paths.covered, 0);
-    assert!(coverage.methods[0].nearest().is_some_and(|n| n.flip.is_none()));
+    assert!(coverage.methods[0].nearest(1).iter().all(|n| n.flip.is_none()));
 }
 
 /// Of two versions of a class in a jar the loaded one counts; of a class that was never loaded the first; one that was

@@ -50,7 +50,7 @@ fn the_slow_path_is_what_stands_out() {
     assert_eq!(found[0].kind, FindingKind::SlowOutcome, "{found:?}");
     assert_eq!(
         found[0].text,
-        "Shop.lookup, line 5: `taken` takes 74.2 % of the whole time in 10.0 % of the cases, mostly in \
+        "Shop.lookup (Shop.java:5): `taken` takes 74.2 % of the whole time in 10.0 % of the cases, mostly in \
          FileInputStream.read()"
     );
     assert_eq!(

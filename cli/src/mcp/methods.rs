@@ -7,7 +7,8 @@ use trodden_insight::path_time::PathTime;
 use trodden_insight::pattern::MethodPattern;
 use trodden_insight::source::Sources;
 use trodden_insight::view::View;
-use trodden_profile::Profile;
+use trodden_profile::{Place, Profile};
+use trodden_report::{TIME_NOT_KNOWN, share_is_known};
 
 use super::tools::Wrong;
 
@@ -21,11 +22,11 @@ pub fn hot_methods(profile: &Profile) -> String {
     let view = View::new(profile, None, &Rc::new(Sources::new(&[])), false);
     let counted = view.methods.iter().map(|method| {
         let times = method.time.as_ref().map(|time| (time.share, time.total_share));
-        (times, Some(method.count), method.title())
+        (times, Some(method.count), method.title_with_file())
     });
     let left = view.left_out.iter().map(|left| {
         let times = (left.share(left.near), left.share(left.total));
-        (Some(times), None, left.title())
+        (Some(times), None, left.title_with_file())
     });
     let mut rows: Vec<_> = counted.chain(left).collect();
     rows.sort_by(|a, b| {
@@ -55,7 +56,7 @@ pub fn branches_at(profile: &Profile, class: &str, line: u64) -> Result<String, 
         for branch in method.branches.iter().filter(|branch| is_here(branch.at.line)) {
             out += &format!(
                 "{}: {}\n",
-                method.title(),
+                at(method.title(), method.source_file, branch.at),
                 method.decisions().asked(method.map, branch.block)
             );
             for outcome in branch.outcomes(method) {
@@ -72,7 +73,7 @@ pub fn branches_at(profile: &Profile, class: &str, line: u64) -> Result<String, 
             let asked = found.decisions.asked(&found.method.map, branch.block);
             out += &format!(
                 "{}: {asked}, as HotSpot counted it before it compiled the method\n",
-                left.title()
+                at(left.title(), left.source_file, branch.at)
             );
             for outcome in &branch.outcomes {
                 let time = outcome
@@ -96,11 +97,22 @@ pub fn branches_at(profile: &Profile, class: &str, line: u64) -> Result<String, 
     Ok(out)
 }
 
+/// `a.b.C.m(int), C.java:12`: a method, and a place in it.
+fn at(title: String, file: Option<&str>, place: Place) -> String {
+    match names::in_file(file, place) {
+        Some(file) => format!("{title}, {file}"),
+        None => title,
+    }
+}
+
 fn of_time(time: Option<PathTime>) -> String {
     time.map_or_else(String::new, |time| share_of_time(time.share, time.interval))
 }
 
 fn share_of_time(share: f64, [from, to]: [f64; 2]) -> String {
+    if !share_is_known([from, to]) {
+        return format!(", {TIME_NOT_KNOWN}");
+    }
     format!(
         ", {} of the method's time ({} to {})",
         percent(share),

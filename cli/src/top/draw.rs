@@ -5,7 +5,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style, Stylize};
 use ratatui::text::{Line, Span as Piece, Text};
 use ratatui::widgets::{Paragraph, Wrap};
-use trodden_report::{OnePath, thousands};
+use trodden_report::{OnePath, share_is_known, thousands};
 
 use super::model::{About, Model, Opened, Row, Sort, Span, Table};
 
@@ -307,6 +307,7 @@ fn method(opened: &Opened, width: usize) -> Vec<Line<'static>> {
 
 fn numbers(path: &OnePath, rate_of_path: Option<f64>) -> Line<'static> {
     let (share, range) = match &path.time {
+        Some(time) if !share_is_known(time.interval) => ("not known".to_owned(), String::new()),
         Some(time) => {
             let [from, to] = time.interval.map(|share| share * 100.0);
             (percent(Some(time.share)), format!("{from:.0}–{to:.0} %"))

@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
+use trodden_numbering::{EdgeRef, Path};
 use trodden_profile::{
     ClassMap, EdgeProfile, MergeError, MethodConditions, MethodCounts, MethodMap, RunInfo, is_control,
     printable,
@@ -36,9 +37,10 @@ pub use change::{ChangeCoverage, ChangedLines, Missed, MissedOutcome, NearestRun
 pub use counters::{Counters, Ratio};
 pub use jacoco::holds_probes;
 pub use lines::{BranchCoverage, Line, OutcomeCoverage};
-pub use nearest::{Flip, Nearest, nearest};
+pub use nearest::{Flip, Nearest, nearest, never_together};
 
 use crate::decisions::Decisions;
+use crate::names;
 use crate::source::below;
 use lines::Made;
 
@@ -262,6 +264,19 @@ impl MethodCoverage {
         below(self.class(), file).map(|_| file)
     }
 
+    /// `a.b.C.m(int), C.java:10`: its title, with the place where its code begins if that is known.
+    pub fn title_with_file(&self) -> String {
+        let map = self.map();
+        let title = names::title(self.class(), &map.name, &map.descriptor);
+        names::with_file(title, self.source_file(), map)
+    }
+
+    /// `C.java:12`, or `line 12` where the file is not known.
+    pub fn at(&self, bci: u32) -> String {
+        let at = self.map().place(bci);
+        names::in_file(self.source_file(), at).unwrap_or_else(|| names::place(at))
+    }
+
     /// Its path map.
     pub fn map(&self) -> &MethodMap {
         &self.class.methods[self.index]
@@ -272,13 +287,18 @@ impl MethodCoverage {
         self.edges.blocks.iter().any(|&count| count > 0) || self.ran_elsewhere()
     }
 
-    /// The nearest path that did not run, if there is one.
-    pub fn nearest(&self) -> Option<Nearest> {
+    /// The nearest paths that did not run, at most `most`; none if it is not known which paths ran.
+    pub fn nearest(&self, most: usize) -> Vec<Nearest> {
         if self.has_paths {
-            nearest(self.map(), &self.counts)
+            nearest(self.map(), &self.counts, most)
         } else {
-            None
+            Vec::new()
         }
+    }
+
+    /// Two outcomes of a path that did not run which both ran, but never together: see [`never_together`].
+    pub fn never_together(&self, path: &Path) -> Option<[EdgeRef; 2]> {
+        never_together(self.map(), &self.counts, path)
     }
 
     /// Paths that ran of those possible, no more than `cap` of either.

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path};
-use trodden_profile::{MethodCounts, MethodMap};
+use trodden_profile::{ExecutedPath, MethodCounts, MethodMap};
 
 /// Covered paths that are looked at, hottest first.
 const MOST_SOURCES: usize = 256;
@@ -39,45 +39,76 @@ pub struct Flip {
     pub instead: EdgeRef,
 }
 
-/// The nearest uncovered path: a neighbour of the hottest path that has one, flipped as late as possible. `None` if
-/// all paths ran, or the map is damaged.
-pub fn nearest(map: &MethodMap, counts: &MethodCounts) -> Option<Nearest> {
+/// At most `most` uncovered paths, the nearest first: neighbours of the hottest paths, each flipped as late as possible.
+/// None if all paths ran, or the map is damaged.
+pub fn nearest(map: &MethodMap, counts: &MethodCounts, most: usize) -> Vec<Nearest> {
     let ran =
         |(&number, &count): (&u64, &u64)| (count > 0 && number < map.num_paths()).then_some((number, count));
     let mut order: Vec<(u64, u64)> = counts.paths.iter().filter_map(ran).collect();
-    let covered: HashSet<u64> = order.iter().map(|&(number, _)| number).collect();
-    if covered.len() as u64 >= map.num_paths() {
-        return None;
-    }
     order.sort_by_key(|&(number, count)| (std::cmp::Reverse(count), number));
     let mut search = Search {
         map,
-        covered: &covered,
+        known: order.iter().map(|&(number, _)| number).collect(),
         steps: MOST_STEPS,
     };
-    for &(number, count) in order.iter().take(MOST_SOURCES) {
-        let Ok(path) = map.dag.regenerate(&map.graph, number) else {
+    let mut all = Vec::new();
+    for &(of, count) in order.iter().take(MOST_SOURCES) {
+        let Ok(source) = map.dag.regenerate(&map.graph, of) else {
             continue;
         };
-        if let Some((found, seen, instead)) = search.neighbour(&path, number) {
-            return Some(Nearest {
-                number: found,
-                path: map.dag.regenerate(&map.graph, found).ok()?,
-                flip: Some(Flip {
-                    of: number,
-                    count,
-                    seen,
-                    instead,
-                }),
+        while all.len() < most
+            && let Some((number, seen, instead)) = search.neighbour(&source, of)
+            && let Ok(path) = map.dag.regenerate(&map.graph, number)
+        {
+            search.known.insert(number);
+            let flip = Flip {
+                of,
+                count,
+                seen,
+                instead,
+            };
+            all.push(Nearest {
+                number,
+                path,
+                flip: Some(flip),
             });
         }
     }
-    first_gap(map, &covered, &order)
+    while all.len() < most
+        && let Some(found) = first_gap(map, &search.known, &order)
+    {
+        search.known.insert(found.number);
+        all.push(found);
+    }
+    all
+}
+
+/// Two outcomes on a path which both ran, but on no path together: of those the pair with the earliest second one, then
+/// with the latest first one, as what comes after the two of them may follow from them. `None` if there is no pair, or
+/// if a path that ran cannot be read.
+pub fn never_together(map: &MethodMap, counts: &MethodCounts, path: &Path) -> Option<[EdgeRef; 2]> {
+    let ran: Result<Vec<ExecutedPath>, _> = map.executed(counts).collect();
+    let ran: Vec<HashSet<EdgeRef>> = ran
+        .ok()?
+        .into_iter()
+        .map(|ran| ran.path.edges.into_iter().collect())
+        .collect();
+    let decides = |edge: &&EdgeRef| map.graph.successors(edge.from).len() > 1;
+    let edges: Vec<EdgeRef> = path.edges.iter().filter(decides).copied().collect();
+    let did = |edge: EdgeRef| ran.iter().any(|ran| ran.contains(&edge));
+    let together = |[a, b]: [EdgeRef; 2]| ran.iter().any(|ran| ran.contains(&a) && ran.contains(&b));
+    let pairs = edges.iter().enumerate().flat_map(|(at, &second)| {
+        let before = edges[..at].iter().rev();
+        before.map(move |&first| [first, second])
+    });
+    let mut pairs = pairs.filter(|&[a, b]| did(a) && did(b));
+    pairs.find(|&pair| !together(pair))
 }
 
 struct Search<'a> {
     map: &'a MethodMap,
-    covered: &'a HashSet<u64>,
+    /// Paths that ran, and those that were found.
+    known: HashSet<u64>,
     /// Edges that may still be followed.
     steps: u64,
 }
@@ -105,7 +136,7 @@ impl Search<'_> {
     }
 
     /// An uncovered path that follows this edge and then answers as given, where an answer is given. At most one more
-    /// path is tried than there are covered ones.
+    /// path is tried than there are known ones.
     fn uncovered(&mut self, edge: EdgeRef, before: u64, answers: &HashMap<BlockId, u32>) -> Option<u64> {
         let mut open = vec![(edge, before)];
         while let Some((edge, number)) = open.pop() {
@@ -114,7 +145,7 @@ impl Search<'_> {
             let at = *self.map.graph.successors(edge.from).get(edge.index as usize)?;
             let ways = self.map.graph.successors(at).len() as u32;
             if ways == 0 || self.map.dag.end_cause(at).is_some() {
-                if !self.covered.contains(&number) {
+                if !self.known.contains(&number) {
                     return Some(number);
                 }
                 continue;
@@ -130,10 +161,11 @@ impl Search<'_> {
     }
 }
 
-/// The uncovered path with the lowest number, and the covered one that goes with it farthest.
-fn first_gap(map: &MethodMap, covered: &HashSet<u64>, order: &[(u64, u64)]) -> Option<Nearest> {
-    // There are fewer covered paths than paths, so the gap is among the first of them.
-    let number = (0..=covered.len() as u64).find(|n| !covered.contains(n))?;
+/// The path with the lowest number that is not known, and the covered one that goes with it farthest.
+fn first_gap(map: &MethodMap, known: &HashSet<u64>, order: &[(u64, u64)]) -> Option<Nearest> {
+    // Where fewer are known than there are, the gap is among the first of them.
+    let numbers = 0..map.num_paths().min(known.len() as u64 + 1);
+    let number = numbers.into_iter().find(|n| !known.contains(n))?;
     let path = map.dag.regenerate(&map.graph, number).ok()?;
     let together = |other: &Path| {
         let pairs = path.edges.iter().zip(&other.edges);

@@ -6,7 +6,7 @@ use trodden_insight::coverage::{
 };
 use trodden_insight::criteria;
 use trodden_insight::decisions::Decision;
-use trodden_insight::names::{self, edge, place};
+use trodden_insight::names::{self, edge};
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
 use trodden_profile::MethodMap;
 
@@ -36,7 +36,7 @@ fn undecided(method: &MethodCoverage) -> Vec<String> {
                     (Some(_), true) => "false".to_owned(),
                     (None, _) => method.decisions.outcome_or_label(map, edge),
                 };
-                let line = place(map.place(map.blocks[condition.block].last));
+                let line = method.at(map.blocks[condition.block].last);
                 let condition = decision.map_or("the branch".to_owned(), |text| format!("`{text}`"));
                 all.push(format!(
                     "{line}: {condition} never decided alone when {outcome}{which}"
@@ -47,7 +47,7 @@ fn undecided(method: &MethodCoverage) -> Vec<String> {
     all
 }
 
-/// A prime path in words: `line 75: b != 0 → no, to line 77`.
+/// A prime path in words: `Ratio.java:75: b != 0 → no, to Ratio.java:77`.
 fn prime_path(method: &MethodCoverage, path: &PrimePath) -> String {
     let map = method.map();
     let pairs = path.blocks.windows(2);
@@ -57,7 +57,7 @@ fn prime_path(method: &MethodCoverage, path: &PrimePath) -> String {
         .map(|edge| method.decisions.followed(map, edge))
         .collect();
     let line = |block: Option<&BlockId>| match block {
-        Some(block) => names::place_of(map, map.blocks[block.index()].start),
+        Some(block) => method.at(map.blocks[block.index()].start),
         None => "entry".to_owned(),
     };
     let (first, last) = (line(path.blocks.first()), line(path.blocks.last()));
@@ -78,9 +78,7 @@ fn decided(map: &MethodMap, destinations: &[usize], from: BlockId, to: BlockId) 
 }
 
 fn title(page: &mut Page, method: &MethodCoverage, ratio: Ratio) {
-    let map = method.map();
-    let title = names::title(method.class(), &map.name, &map.descriptor);
-    page.row(&format!("{:>15}  ", of(ratio)), &title);
+    page.row(&format!("{:>15}  ", of(ratio)), &method.title_with_file());
 }
 
 /// The missing part of MC/DC and of prime paths, for the `top` methods that lack most.

@@ -94,7 +94,7 @@ fn method(method: &MethodCoverage) -> impl Serialize {
         },
         "branches": branches.iter().map(|one| branch(method, one)).collect::<Vec<_>>(),
         "paths": paths.collect::<Vec<_>>(),
-        "nearest": method.nearest().map(|found| nearest(map, graph, &method.decisions, found)),
+        "nearest": method.nearest(1).pop().map(|found| nearest(map, graph, &method.decisions, found)),
         "mcdc"?: criteria::decisions(method),
         "prime_paths"?: criteria::primes(method),
     }

@@ -5,8 +5,6 @@ use std::cmp::Reverse;
 use maud::{Markup, html};
 use trodden_insight::coverage::{BranchCoverage, Coverage, MethodCoverage, OutcomeCoverage, Ratio};
 use trodden_insight::decisions::Decision;
-use trodden_insight::names;
-use trodden_insight::names::place;
 use trodden_profile::{ConditionKind, Place};
 
 use super::text::of;
@@ -56,17 +54,15 @@ fn sums(method: &MethodCoverage) -> (Ratio, Ratio) {
 }
 
 fn one(page: &mut Page, method: &MethodCoverage, branches: Ratio, lines: Ratio) {
-    let map = method.map();
-    let title = names::title(method.class(), &map.name, &map.descriptor);
     let numbers = format!("{:>15} {:>14}  ", of(branches), of(lines));
-    page.row(&numbers, &title);
+    page.row(&numbers, &method.title_with_file());
     if !method.ran() {
         page.wrapped(6, "did not run");
         return;
     }
     let all = never_taken(method);
     for never in all.iter().take(MAX_DECISIONS) {
-        let text = page.styled(DECISION, &never.text_with_place());
+        let text = page.styled(DECISION, &never.text_in_file(method));
         page.line(&format!("      {text}"));
     }
     if all.len() > MAX_DECISIONS {
@@ -109,9 +105,9 @@ impl Never {
         }
     }
 
-    /// ``` line 4: `age < 12` was never true ```.
-    pub fn text_with_place(&self) -> String {
-        format!("{}: {}", place(self.at), self.text())
+    /// ``` Ticket.java:4: `age < 12` was never true ```.
+    fn text_in_file(&self, method: &MethodCoverage) -> String {
+        format!("{}: {}", method.at(self.at.bci), self.text())
     }
 }
 

@@ -3,7 +3,6 @@
 use trodden_insight::coverage::{Coverage, MethodCoverage, Nearest, Ratio};
 use trodden_insight::decisions::{Decision, Decisions};
 use trodden_insight::names;
-use trodden_insight::names::place;
 use trodden_insight::route::route;
 use trodden_insight::view::PathView;
 use trodden_numbering::EdgeRef;
@@ -13,7 +12,10 @@ use super::{criteria, marks};
 use crate::text::{DECISION, Page, SOFT, TITLE, WIDTH, wrap};
 use crate::words::{self, percent, thousands};
 
-/// For a terminal: the sums, and of the `top` methods that lack most paths the nearest uncovered one.
+/// Paths of one method that are listed.
+const MOST_PATHS: usize = 5;
+
+/// For a terminal: the sums, and of the `top` methods that lack most paths the nearest uncovered ones.
 pub fn text(coverage: &Coverage, top: usize, color: bool) -> String {
     let mut page = Page::new(color);
     all(&mut page, &coverage.printable(), top);
@@ -38,12 +40,13 @@ fn lacking_paths(page: &mut Page, coverage: &Coverage, top: usize) {
         coverage.methods.iter().filter(|m| m.paths.missed() > 0).collect();
     // Those that ran, before those that never did: a test is at hand for them.
     missing.sort_by_key(|m| (!m.ran(), std::cmp::Reverse(m.capped(cap).missed())));
+    let all_counted = coverage.run.exact && words::not_counted(&coverage.run).is_none();
     if !missing.is_empty() {
         page.line("");
         page.line("          paths       branches          lines  method");
     }
     for method in missing.iter().take(top) {
-        one(page, method);
+        one(page, method, all_counted);
     }
     if missing.len() > top {
         page.line("");
@@ -92,15 +95,15 @@ pub(super) fn of(ratio: Ratio) -> String {
     format!("{} of {}", thousands(ratio.covered), thousands(ratio.total))
 }
 
-fn one(page: &mut Page, method: &MethodCoverage) {
-    let map = method.map();
+/// `all_counted`: no path that ran is without a count.
+fn one(page: &mut Page, method: &MethodCoverage, all_counted: bool) {
     let lines = method.lines();
     let (mut line_ratio, mut branches) = (Ratio::default(), Ratio::default());
     for line in lines.values() {
         line_ratio += Ratio::one(line.count > 0);
         branches += line.branch_ratio();
     }
-    let title = names::title(method.class(), &map.name, &map.descriptor);
+    let title = method.title_with_file();
     let numbers = format!(
         "{:>15} {:>14} {:>14}  ",
         of(method.paths),
@@ -112,30 +115,46 @@ fn one(page: &mut Page, method: &MethodCoverage) {
         page.wrapped(6, "did not run");
         return;
     }
-    if let Some(nearest) = method.nearest() {
-        next(page, map, &method.decisions, &nearest);
+    let all = method.nearest(MOST_PATHS);
+    for nearest in &all {
+        next(page, method, nearest, all_counted);
+    }
+    let more = method.paths.missed().saturating_sub(all.len() as u64);
+    if more > 0 && !all.is_empty() {
+        let what = if more == 1 { "path" } else { "paths" };
+        page.line(&format!(
+            "      and {} more {what} that never ran",
+            thousands(more)
+        ));
     }
 }
 
-/// The nearest uncovered path.
-fn next(page: &mut Page, map: &MethodMap, decisions: &Decisions, nearest: &Nearest) {
+/// An uncovered path.
+fn next(page: &mut Page, method: &MethodCoverage, nearest: &Nearest, all_counted: bool) {
+    let (map, decisions) = (method.map(), &method.decisions);
     let view = PathView::new(map, nearest.path.clone(), nearest.number, 0);
     let description = &view.description;
     let number = nearest.number;
-    let text = match &nearest.flip {
-        Some(flip) => format!(
-            "nearest: path {number} never ran. It differs from path {} (ran {}) in {}: {}",
+    let pair = method.never_together(&nearest.path).filter(|_| all_counted);
+    let at = |edge| method.at(branch(map, edge).bci);
+    let text = match (pair, &nearest.flip) {
+        (Some(pair), _) => {
+            let [a, b] = pair.map(|edge| format!("{} `{}`", at(edge), decisions.followed(map, edge)));
+            format!("path {number} never ran. Both ran, never together: {a} and {b}")
+        }
+        (None, Some(flip)) => format!(
+            "path {number} never ran. It differs from path {} (ran {}) at {}: {}",
             flip.of,
             match flip.count {
                 1 => "once".to_owned(),
                 count => format!("{} times", thousands(count)),
             },
-            place(branch(map, flip.seen)),
+            at(flip.seen),
             would_be(map, decisions, flip.instead)
         ),
-        None => {
+        (None, None) => {
             let start = decisions.starts(map, description);
-            format!("nearest: path {number} never ran, nor did any other from its start ({start})")
+            format!("path {number} never ran, nor did any other from its start ({start})")
         }
     };
     page.wrapped(6, &text);

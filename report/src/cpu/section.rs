@@ -7,7 +7,7 @@ use trodden_insight::view::View;
 
 use super::{export, html, json, text};
 use crate::exports::Export;
-use crate::section::{Extent, Json, ReportSection};
+use crate::section::{Extent, Json, OfKinds, ReportSection};
 use crate::text::Page;
 
 /// CPU samples as a kind of data.
@@ -33,7 +33,9 @@ impl ReportSection for Kind {
     }
 
     fn text(&self, view: &View, extent: &Extent, page: &mut Page) {
-        if let Some(cpu) = CpuView::of(view) {
+        // Samples are of all methods: those that were asked for have their time with their paths.
+        let of_methods = extent.options.method.is_some() && view.counts_paths();
+        if let Some(cpu) = CpuView::of(view).filter(|_| !of_methods) {
             text::lines(&cpu, extent.top, page);
         }
     }

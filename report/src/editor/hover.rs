@@ -10,7 +10,7 @@ use trodden_profile::printable;
 
 use super::{asked, outcomes, share, time, titles};
 use crate::diff::escape_markdown;
-use crate::words::{self, percent, range, thousands};
+use crate::words::{self, percent, thousands};
 
 /// Paths of a method that are listed.
 const PATHS: usize = 5;
@@ -47,7 +47,7 @@ fn paths(method: &MethodView) -> String {
     };
     for path in method.all_paths().take(PATHS) {
         let share = match path.time.filter(|_| timed) {
-            Some(time) => format!("{} ({})", percent(time.share), range(time.interval)),
+            Some(time) => words::share_of_time(time.share, time.interval),
             None if timed => "–".to_owned(),
             None => percent(path.share_of_method),
         };
@@ -96,7 +96,7 @@ pub fn branch(method: &MethodView, branch: &BranchView) -> String {
         if timed {
             let time = outcome.time.map_or_else(
                 || "–".to_owned(),
-                |time| format!("{} ({})", percent(time.share), range(time.interval)),
+                |time| words::share_of_time(time.share, time.interval),
             );
             let _ = write!(out, " {time} |");
         }
@@ -138,7 +138,7 @@ pub fn hotspot_branch(asked: Option<&str>, branch: &HotSpotBranchView) -> String
     for outcome in branch.outcomes.iter().take(CASES) {
         let time = outcome.time.map_or_else(
             || "–".to_owned(),
-            |own| format!("{} ({})", percent(own.share), range(own.interval.into())),
+            |own| words::share_of_time(own.share, own.interval.into()),
         );
         let _ = writeln!(
             out,

@@ -102,7 +102,7 @@ pub(super) fn rare_path(about: &About) -> Option<Finding> {
         about.share * work,
         format!(
             "{}: one path, {} of those from its start, does {} of the method's work",
-            method.short_name(),
+            method.short_with_file(),
             percent(share),
             percent(work)
         ),
@@ -137,7 +137,7 @@ pub(super) fn alternates(about: &About) -> Option<Finding> {
                 let times = cycle.iter().map(|path| roots[path].1).min()?;
                 let all: u64 = cycle.iter().map(|path| roots[path].1).sum();
                 let share = about.share * ratio(all, forest.total());
-                let name = about.method.short_name();
+                let name = about.method.short_with_file();
                 let what = match cycle.len() {
                     2 => format!("{name}: two ways through its loop alternate"),
                     n => format!("{name}: {n} ways through its loop take turns"),
@@ -322,7 +322,7 @@ pub(super) fn too_big(about: &About) -> Option<Finding> {
     };
     let text = format!(
         "{} has {} bytes of bytecode: it {what}",
-        method.short_name(),
+        method.short_with_file(),
         thousands(size.into())
     );
     // What is interpreted takes many times as long.

@@ -16,7 +16,12 @@ const MOST_CAUSES: usize = 7;
 /// Most methods among these that are there for their time alone: the list of hot methods has the others.
 const MOST_HOT_METHODS: usize = 2;
 
-/// All findings: slow outcomes and paths, other causes, then asides; the largest share first in each.
+/// How many times more of the time a method has to have itself to come before an outcome or a path: the list of hot
+/// methods says where the time is, and which way it came says more.
+const OWN_TIME_LESS: f64 = 2.0;
+
+/// All findings: causes, then asides; the largest share first in each, where a method's own time counts
+/// [less](OWN_TIME_LESS).
 pub(crate) fn find(view: &View) -> Vec<Finding> {
     if !view.counts_paths() {
         return Vec::new();
@@ -59,13 +64,18 @@ pub(crate) fn find(view: &View) -> Vec<Finding> {
         found.extend(rules::too_big(&about));
     }
     found.sort_by(|a, b| {
-        let share = |finding: &Finding| finding.share.unwrap_or(0.0);
-        // The list of hot methods says where the time is; which way it came says more.
         let says_way =
             |finding: &Finding| matches!(finding.kind, FindingKind::SlowOutcome | FindingKind::SlowPath);
+        let weight = |finding: &Finding| {
+            let share = finding.share.unwrap_or(0.0);
+            if finding.aside || says_way(finding) {
+                share
+            } else {
+                share / OWN_TIME_LESS
+            }
+        };
         (a.aside.cmp(&b.aside))
-            .then(says_way(b).cmp(&says_way(a)))
-            .then(share(b).total_cmp(&share(a)))
+            .then(weight(b).total_cmp(&weight(a)))
             .then(a.kind.cmp(&b.kind))
             .then(a.line.cmp(&b.line))
     });

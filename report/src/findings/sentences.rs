@@ -144,7 +144,7 @@ impl Said<'_, '_> {
         } else {
             format!(
                 "{}: one path takes {} of the whole time in {executions} of {starts}",
-                method.short_name(),
+                method.short_with_file(),
                 self.share()
             )
         };
@@ -158,7 +158,7 @@ impl Said<'_, '_> {
     fn after_loop(&self, method: &MethodView, path: &PathView) -> Finding {
         let text = format!(
             "{}: what comes after its loop takes {} of the whole time",
-            method.short_name(),
+            method.short_with_file(),
             self.share()
         );
         let last = path.description.blocks.last().copied().unwrap_or(BlockId::new(0));
@@ -180,11 +180,18 @@ impl Said<'_, '_> {
     /// A method that has time itself: one with counted paths, or one whose paths are not known.
     fn own(&self, method: Option<&MethodView>) -> Finding {
         let frame = &self.times.samples.frames[self.cause.candidate.frame];
-        let name = format!("{}.{}", simple(&frame.class), frame.name);
+        let name = match method {
+            Some(method) => method.short_with_file(),
+            None => format!("{}.{}", simple(&frame.class), frame.name),
+        };
         let text = format!("{name} takes {} of the whole time", self.share());
         let Some(method) = method else {
             let mut left = self.view.left_out.iter();
             let left = left.find(|left| left.frame == self.cause.candidate.frame);
+            let text = match left.and_then(|left| names::in_file(left.source_file, left.map?.place(0))) {
+                Some(file) => format!("{name} ({file}) takes {} of the whole time", self.share()),
+                None => text,
+            };
             let hottest = left.and_then(|left| hotspot::hottest(left.hotspot.as_ref()?));
             return Finding {
                 not_measured: Some((frame.class.clone(), format!("{}{}", frame.name, frame.descriptor))),
@@ -250,10 +257,13 @@ impl Said<'_, '_> {
 
 /// `47.4 % of order's time (42–55 %)`.
 fn of_method(method: &MethodView, time: &PathTime) -> String {
+    let name = &method.map.name;
+    if !words::share_is_known(time.interval) {
+        return format!("its share of {name}'s time with callees is not known");
+    }
     format!(
-        "{} of {}'s time with callees ({})",
+        "{} of {name}'s time with callees ({})",
         percent(time.share),
-        method.map.name,
         range(time.interval)
     )
 }

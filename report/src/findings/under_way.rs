@@ -3,6 +3,7 @@
 
 use trodden_insight::findings::ratio;
 use trodden_insight::names;
+use trodden_insight::source::below;
 use trodden_insight::view::View;
 
 use super::{Finding, FindingKind, MOST_OF_A_KIND, WORTH};
@@ -37,6 +38,8 @@ pub(super) fn under_way(view: &View) -> Vec<Finding> {
                 continue;
             }
             let class_name = names::dotted(name);
+            let file = class.map.source_file.as_deref();
+            let file = names::in_file(file.filter(|file| below(name, file).is_some()), map.place(0));
             let simple = class_name.rsplit('.').next().unwrap_or_default();
             found.push(Finding {
                 not_measured: Some((name.clone(), method)),
@@ -44,8 +47,9 @@ pub(super) fn under_way(view: &View) -> Vec<Finding> {
                 ..Finding::new(
                     FindingKind::UnderWay,
                     format!(
-                        "{simple}.{} takes {} of the whole time, and none of its paths came to an end",
+                        "{simple}.{}{} takes {} of the whole time, and none of its paths came to an end",
                         map.name,
+                        file.map_or_else(String::new, |file| format!(" ({file})")),
                         percent(share)
                     ),
                     "it was entered before its probes came, or is in one call to the end; what it calls is counted"

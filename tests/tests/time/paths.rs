@@ -311,7 +311,7 @@ fn the_first_profile_of_the_documentation_works() -> Result<()> {
     assert!(
         outcome
             .stderr
-            .contains("1. Shop.order, line 10: `express → yes` takes"),
+            .contains("1. Shop.order (Shop.java:10): `express → yes` takes"),
         "{}",
         outcome.stderr
     );

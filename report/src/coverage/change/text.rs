@@ -29,11 +29,12 @@ pub fn text(coverage: &Coverage, change: &ChangeCoverage, color: bool) -> String
     for (file, part) in by_file(&change.untaken) {
         page.line("");
         page.styled_line(TITLE, &printable(file));
+        let name = printable(file.rsplit('/').next().unwrap_or(file));
         for untaken in part {
             let within = within(untaken).map_or_else(String::new, |method| format!(", in {method}"));
             page.wrapped(
                 2,
-                &format!("line {}: {}{within}", untaken.line, Said::of(untaken).text()),
+                &format!("{name}:{}: {}{within}", untaken.line, Said::of(untaken).text()),
             );
             let Some((_, run)) = nearest(untaken) else {
                 continue;
