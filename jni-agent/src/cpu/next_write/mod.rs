@@ -575,7 +575,7 @@ mod tests {
         let deep = all.wait(
             waiting,
             &frames(&[INNER, OUTER, UNKNOWN]),
-            at(usize::MAX - (1 << 20), false),
+            at(usize::MAX - (1 << 20), Place::Known),
         );
         count(block, 20);
         assert_eq!(answers(), []);
@@ -643,34 +643,34 @@ mod tests {
         // By a key, if there is one: as samples are taken.
         if all.key.exists() {
             *COUNTS_IN.lock().unwrap() = (frames(&[OUTER, UNKNOWN]), false);
-            let by_key = |stack: &[RawFrame], is_doubtful| {
+            let by_key = |stack: &[RawFrame], place| {
                 let waits = interrupted(|context| {
                     let at = Interruption {
                         context,
-                        ..at(0, is_doubtful)
+                        ..at(0, place)
                     };
                     all.wait(waiting, stack, at)
                 });
                 ticket(waits.innermost)
             };
-            let first = by_key(&frames(&[INNER]), false);
+            let first = by_key(&frames(&[INNER]), Place::Known);
             // Of another page, which no page's protection refuses, and its own.
             [700, 22, 22, 700].into_iter().for_each(|slot| count(block, slot));
             assert_eq!(answers(), [(first, Outcome::Slot(22))]);
-            let in_doubt = by_key(&frames(&[INNER, UNKNOWN]), true);
+            let in_doubt = by_key(&frames(&[INNER, UNKNOWN]), Place::InDoubt);
             count(block, 31);
             assert_eq!(answers(), [(in_doubt, Outcome::Elsewhere(31))]);
             // After some stores of others its page is protected, and no other.
-            let second = by_key(&frames(&[INNER]), false);
+            let second = by_key(&frames(&[INNER]), Place::Known);
             (0..3 * MAX_FOREIGN_BY_KEY).for_each(|_| count(block, 700));
             [25, 20].into_iter().for_each(|slot| count(block, slot));
             assert_eq!(answers(), [(second, Outcome::Slot(20))]);
-            let last = by_key(&frames(&[INNER]), false);
+            let last = by_key(&frames(&[INNER]), Place::Known);
             all.forget(waiting);
             count(block, 21);
             assert_eq!(answers(), [(last, Outcome::Dropped)]);
             // A thread without any right gets it as it faults.
-            by_key(&frames(&[INNER]), false);
+            by_key(&frames(&[INNER]), Place::Known);
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     all.key.leave();
