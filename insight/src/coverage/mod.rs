@@ -264,11 +264,10 @@ impl MethodCoverage {
         below(self.class(), file).map(|_| file)
     }
 
-    /// `a.b.C.m(int), C.java:10`: its title, with the place where its code begins if that is known.
-    pub fn title_with_file(&self) -> String {
+    /// `a.b.C.m(int)`.
+    pub fn title(&self) -> String {
         let map = self.map();
-        let title = names::title(self.class(), &map.name, &map.descriptor);
-        names::with_file(title, self.source_file(), map)
+        names::title(self.class(), &map.name, &map.descriptor)
     }
 
     /// `C.java:12`, or `line 12` where the file is not known.

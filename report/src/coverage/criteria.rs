@@ -78,7 +78,7 @@ fn decided(map: &MethodMap, destinations: &[usize], from: BlockId, to: BlockId) 
 }
 
 fn title(page: &mut Page, method: &MethodCoverage, ratio: Ratio) {
-    page.row(&format!("{:>15}  ", of(ratio)), &method.title_with_file());
+    page.row(&format!("{:>15}  ", of(ratio)), &method.title());
 }
 
 /// The missing part of MC/DC and of prime paths, for the `top` methods that lack most.

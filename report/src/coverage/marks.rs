@@ -55,9 +55,9 @@ fn sums(method: &MethodCoverage) -> (Ratio, Ratio) {
 
 fn one(page: &mut Page, method: &MethodCoverage, branches: Ratio, lines: Ratio) {
     let numbers = format!("{:>15} {:>14}  ", of(branches), of(lines));
-    page.row(&numbers, &method.title_with_file());
+    page.row(&numbers, &method.title());
     if !method.ran() {
-        page.wrapped(6, "did not run");
+        page.wrapped(6, &format!("{}: did not run", method.at(0)));
         return;
     }
     let all = never_taken(method);

@@ -103,7 +103,7 @@ fn one(page: &mut Page, method: &MethodCoverage, all_counted: bool) {
         line_ratio += Ratio::one(line.count > 0);
         branches += line.branch_ratio();
     }
-    let title = method.title_with_file();
+    let title = method.title();
     let numbers = format!(
         "{:>15} {:>14} {:>14}  ",
         of(method.paths),
@@ -112,7 +112,7 @@ fn one(page: &mut Page, method: &MethodCoverage, all_counted: bool) {
     );
     page.row(&numbers, &title);
     if !method.ran() {
-        page.wrapped(6, "did not run");
+        page.wrapped(6, &format!("{}: did not run", method.at(0)));
         return;
     }
     let all = method.nearest(MOST_PATHS);
@@ -154,7 +154,10 @@ fn next(page: &mut Page, method: &MethodCoverage, nearest: &Nearest, all_counted
         ),
         (None, None) => {
             let start = decisions.starts(map, description);
-            format!("path {number} never ran, nor did any other from its start ({start})")
+            format!(
+                "path {number} never ran, nor did any other from its start ({}: {start})",
+                method.at(description.start.bci)
+            )
         }
     };
     page.wrapped(6, &text);

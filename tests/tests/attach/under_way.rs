@@ -65,7 +65,8 @@ fn a_main_that_loops_for_ever_has_its_time_by_line() -> Result<()> {
             }
             let shown = format!("{}{}", told.stdout, told.stderr);
             assert!(
-                shown.contains("UnderWay.main takes") && shown.contains("none of them came to an end"),
+                shown.contains("UnderWay.main (UnderWay.java:")
+                    && shown.contains("none of them came to an end"),
                 "{what}: {shown}"
             );
             let map = main_of(&profile);

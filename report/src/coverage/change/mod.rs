@@ -8,7 +8,6 @@ mod warnings;
 
 use trodden_insight::coverage::{BranchCoverage, MethodCoverage, Missed, MissedOutcome, NearestRun, Untaken};
 use trodden_insight::decisions::Decision;
-use trodden_insight::names;
 use trodden_insight::route::route;
 use trodden_insight::view::PathView;
 
@@ -20,12 +19,6 @@ pub use warnings::{Warning, WarningStep, warnings};
 
 use super::marks;
 use crate::words::thousands;
-
-/// `Ticket.price(int, boolean)`, with its package.
-fn title(method: &MethodCoverage) -> String {
-    let map = method.map();
-    names::title(method.class(), &map.name, &map.descriptor)
-}
 
 /// Text about something missing: its subject, and what never happened to it.
 struct Said {
@@ -41,7 +34,7 @@ impl Said {
             Missed::Method { .. } => {
                 return Said {
                     condition: None,
-                    what: format!("{} never ran", title(untaken.method)),
+                    what: format!("{} never ran", untaken.method.title()),
                 };
             }
             Missed::Outcome(missed) => missed,
@@ -84,7 +77,7 @@ fn unnamed(method: &MethodCoverage, branch: &BranchCoverage) -> &'static str {
 fn within(untaken: &Untaken) -> Option<String> {
     match &untaken.what {
         Missed::Method { .. } => None,
-        Missed::Outcome(_) => Some(title(untaken.method)),
+        Missed::Outcome(_) => Some(untaken.method.title()),
     }
 }
 
