@@ -59,7 +59,7 @@ pub struct Found {
 /// A place in a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Relative to the repository.
+    /// A URI relative to the repository; of a file elsewhere an absolute one.
     pub uri: String,
     /// First and last line, if they are known.
     pub lines: Option<(u32, u32)>,
