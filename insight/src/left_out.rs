@@ -48,7 +48,7 @@ impl LeftOut<'_> {
     /// `a.b.C.m(int), C.java:12`: the title, with the place where its code begins if that is known.
     pub fn title_with_file(&self) -> String {
         match self.map {
-            Some(map) => names::with_file(self.title(), self.source_file, map),
+            Some(map) => names::with_file(self.title(), self.source_file, map.place(0)),
             None => self.title(),
         }
     }

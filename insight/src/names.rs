@@ -74,9 +74,9 @@ pub fn in_file(file: Option<&str>, at: Place) -> Option<String> {
     Some(format!("{}:{}", file?, at.line?))
 }
 
-/// A method's name with the place where its code begins: `a.b.C.m(int), C.java:12`.
-pub fn with_file(name: String, file: Option<&str>, map: &MethodMap) -> String {
-    match in_file(file, map.place(0)) {
+/// A method's name with a place in it, if file and line are known: `a.b.C.m(int), C.java:12`.
+pub fn with_file(name: String, file: Option<&str>, at: Place) -> String {
+    match in_file(file, at) {
         Some(file) => format!("{name}, {file}"),
         None => name,
     }

@@ -683,7 +683,7 @@ impl<'p> MethodView<'p> {
 
     /// `a.b.C.m(int), C.java:10`: the title, with the same place.
     pub fn title_with_file(&self) -> String {
-        names::with_file(self.title(), self.source_file, self.map)
+        names::with_file(self.title(), self.source_file, self.map.place(0))
     }
 
     /// `m(int)`.

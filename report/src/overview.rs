@@ -351,7 +351,7 @@ fn name(method: &MethodView, width: usize) -> String {
     let fits = |name: &String| name.chars().count() <= width;
     let without = format!("{}.{}(…)", names::dotted(method.class), method.map.name);
     let short = format!("{}(…)", method.short_name());
-    let placed = |name: &str| names::with_file(name.to_owned(), method.source_file, method.map);
+    let placed = |name: &str| names::with_file(name.to_owned(), method.source_file, method.map.place(0));
     let candidates = [method.title_with_file(), placed(&without), placed(&short)];
     candidates.into_iter().find(fits).unwrap_or(short)
 }

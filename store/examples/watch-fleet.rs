@@ -63,7 +63,7 @@ enum Command {
     Judge {
         /// The truth.
         truth: PathBuf,
-        /// What `watch --format json` said.
+        /// The output of `watch --format json`.
         said: PathBuf,
         /// Days after a change within which it has to be found.
         #[arg(long, default_value_t = 2)]
@@ -336,7 +336,7 @@ impl Plan {
         Ok(())
     }
 
-    /// What traffic does to each method on a day: a noise of 1 %, and more of a fifth of the classes at weekends.
+    /// The effect of traffic on each method on a day: a noise of 1 %, and more of a fifth of the classes at weekends.
     fn noise(&self, number: u32) -> Vec<Vec<f64>> {
         let mut random = Random(self.seed ^ 0xda1 ^ u64::from(number) << 20);
         let is_weekend = (day(number).0 + 3).rem_euclid(7) >= 5;

@@ -254,6 +254,13 @@ impl Store {
         self.read_as(&commit_name(version), COMMIT_FORMAT).await
     }
 
+    /// All files below a folder of the store.
+    pub(crate) async fn listed(&self, folder: &str) -> Result<Vec<object_store::ObjectMeta>, StoreError> {
+        let folder = self.path(folder);
+        let listed = self.place.objects.list(Some(&folder)).try_collect().await;
+        listed.map_err(|source| self.trouble("list", folder, source))
+    }
+
     /// Files of the log from a version on, with what they are and when they were written.
     pub(crate) async fn log_files(
         &self,

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use futures::TryStreamExt;
 use object_store::ObjectMeta;
 use object_store::path::Path;
 
@@ -57,13 +56,7 @@ impl Store {
     pub async fn vacuum(&self, options: &VacuumOptions) -> Result<Vacuumed, StoreError> {
         let mut done = Vacuumed::default();
         // Files are listed first: whatever is committed then is in the state already, or too young.
-        let folder = self.path(DATA);
-        let listed = self
-            .objects()
-            .list(Some(&folder))
-            .try_collect::<Vec<ObjectMeta>>()
-            .await;
-        let listed = listed.map_err(|source| self.trouble("list", folder, source))?;
+        let listed = self.listed(DATA).await?;
         // The newest published snapshot names none of what goes; older ones stay as long as readers may need them.
         let mut state = self.state().await?;
         let mut named_since = None;

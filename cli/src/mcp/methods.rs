@@ -7,7 +7,7 @@ use trodden_insight::path_time::PathTime;
 use trodden_insight::pattern::MethodPattern;
 use trodden_insight::source::Sources;
 use trodden_insight::view::View;
-use trodden_profile::{Place, Profile};
+use trodden_profile::Profile;
 use trodden_report::{TIME_NOT_KNOWN, share_is_known};
 
 use super::tools::Wrong;
@@ -56,7 +56,7 @@ pub fn branches_at(profile: &Profile, class: &str, line: u64) -> Result<String, 
         for branch in method.branches.iter().filter(|branch| is_here(branch.at.line)) {
             out += &format!(
                 "{}: {}\n",
-                at(method.title(), method.source_file, branch.at),
+                names::with_file(method.title(), method.source_file, branch.at),
                 method.decisions().asked(method.map, branch.block)
             );
             for outcome in branch.outcomes(method) {
@@ -73,7 +73,7 @@ pub fn branches_at(profile: &Profile, class: &str, line: u64) -> Result<String, 
             let asked = found.decisions.asked(&found.method.map, branch.block);
             out += &format!(
                 "{}: {asked}, as HotSpot counted it before it compiled the method\n",
-                at(left.title(), left.source_file, branch.at)
+                names::with_file(left.title(), left.source_file, branch.at)
             );
             for outcome in &branch.outcomes {
                 let time = outcome
@@ -95,14 +95,6 @@ pub fn branches_at(profile: &Profile, class: &str, line: u64) -> Result<String, 
         );
     }
     Ok(out)
-}
-
-/// `a.b.C.m(int), C.java:12`: a method, and a place in it.
-fn at(title: String, file: Option<&str>, place: Place) -> String {
-    match names::in_file(file, place) {
-        Some(file) => format!("{title}, {file}"),
-        None => title,
-    }
 }
 
 fn of_time(time: Option<PathTime>) -> String {

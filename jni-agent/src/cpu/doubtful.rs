@@ -20,7 +20,7 @@ use super::buffer::RawFrame;
 
 /// How sure it is that a thread was where the JVM says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum Certainty {
     /// Nothing speaks against it.
     #[default]
     Known,

@@ -20,7 +20,7 @@ use jvmti_bindings::sys::jni::JNIEnv;
 use super::Unavailable;
 use super::buffer::{Buffer, FRAMES, RawFrame, Stack, Taken, Waits};
 use super::context::Context;
-use super::doubtful::{Near, Place, Probes};
+use super::doubtful::{Certainty, Near, Probes};
 use super::next_write::{Counting, Found, InDoubt, Interruption, Judge, NextWrite};
 use super::reasons::THREAD_EXIT;
 use super::stacks::OURS;
@@ -360,11 +360,11 @@ impl Tap {
         let is_call = |frame: RawFrame| next_write.targets().is_call(frame.method, frame.bci);
         let in_doubt = |frame| is_call(frame) == Some(true);
         let place = match stub_called {
-            Some(_) if is_call(walked[0]) == Some(false) => Place::Wrong,
+            Some(_) if is_call(walked[0]) == Some(false) => Certainty::Wrong,
             None if registers.is_some_and(is_compiled) && self.probes.is_doubtful(walked, in_doubt) => {
-                Place::InDoubt
+                Certainty::InDoubt
             }
-            _ => Place::Known,
+            _ => Certainty::Known,
         };
         let pc = stub_called.or(registers.map(|registers| registers.pc));
         let at = Interruption {

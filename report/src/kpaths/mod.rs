@@ -9,10 +9,7 @@ mod text;
 
 use trodden_insight::kpaths::{Line, Tree, Trees, margin};
 
-use crate::words::{percent, thousands};
-
-/// An interval of a share that is wider than this says nothing.
-const NOTHING_KNOWN: f64 = 0.8;
+use crate::words::{percent, share_is_known, thousands};
 
 /// `X % (Y %)`, the label of k-BLPP's figures.
 pub(crate) fn label(of_parent: f64, of_root: f64) -> String {
@@ -25,7 +22,7 @@ pub(crate) fn margin_of(trees: &Trees, share: f64, interval: Option<(f64, f64)>)
     match interval {
         _ if !trees.has_intervals => String::new(),
         None => " ± ?".to_owned(),
-        Some((low, high)) if high - low > NOTHING_KNOWN => " ± ?".to_owned(),
+        Some((low, high)) if !share_is_known([low, high]) => " ± ?".to_owned(),
         Some(interval) => format!(" ± {:.1}", 100.0 * margin(share, interval)),
     }
 }

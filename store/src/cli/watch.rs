@@ -33,7 +33,7 @@ pub(super) struct WatchArgs {
     /// Days before that are looked at
     #[arg(long, value_name = "DAYS", default_value_t = 60, value_parser = clap::value_parser!(i32).range(9..))]
     history: i32,
-    /// False alarms a week at most, on average, over all that is watched
+    /// False alarms a week at most, on average, over all series
     #[arg(long, value_name = "N", default_value_t = 1.0)]
     false_alarms: f64,
     /// The least change of a cost, in per cent of the service's

@@ -44,7 +44,7 @@ pub struct Published {
     pub manifests: u64,
 }
 
-/// What is in the folder of published tables, by names alone.
+/// The files in the folder of published tables, by names alone.
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
     /// Manifests, by the hash of what they name.
@@ -153,17 +153,10 @@ impl Store {
         Ok(!self.shelf().await?.all.is_empty())
     }
 
-    /// What is published.
+    /// The folder of published tables as it is now.
     pub(crate) async fn shelf(&self) -> Result<Shelf, StoreError> {
-        let folder = self.path(PUBLISHED);
-        let listed = self
-            .objects()
-            .list(Some(&folder))
-            .try_collect::<Vec<ObjectMeta>>()
-            .await;
-        let listed = listed.map_err(|source| self.trouble("list", folder, source))?;
         let mut shelf = Shelf::default();
-        for meta in listed {
+        for meta in self.listed(PUBLISHED).await? {
             let path = self.within(&meta.location);
             let parts: Vec<_> = path.parts().collect();
             let [_, table, _, name] = &parts[..] else { continue };

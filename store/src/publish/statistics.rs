@@ -1,4 +1,4 @@
-//! What a Parquet file's foot says of its columns, for readers that leave files out by it.
+//! Statistics of columns from a Parquet file's foot, by which readers leave files out.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::store::Store;
 /// Bytes of a file's end that are read first: its foot is in them.
 const FOOT: usize = 64 * 1024;
 
-/// What is known of a file's columns, by their numbers. Bounds are in Iceberg's form.
+/// Statistics of a file's columns, by their numbers. Bounds are in Iceberg's form.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Columns {
     pub sizes: Vec<(i32, i64)>,

@@ -17,7 +17,7 @@ const BEFORE: i32 = 28;
 /// One thing that changed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// The path or outcome.
     pub what: Option<String>,
@@ -55,7 +55,7 @@ pub struct Finding {
     pub seen: Day,
     /// The build that began then, and the one before it.
     pub builds: Option<(String, String)>,
-    /// What changed, the most important first.
+    /// Its changes, the most important first.
     pub events: Vec<Event>,
     /// If what it costs is only a cost that moved.
     pub moved: Option<Moved>,

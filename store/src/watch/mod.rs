@@ -29,7 +29,7 @@ pub struct WatchOptions {
     pub since: Option<Day>,
     /// The last day; else the newest that is over.
     pub until: Option<Day>,
-    /// False alarms a week, over all that is watched, at most on average.
+    /// False alarms a week, over all series, at most on average.
     pub false_alarms: f64,
     /// The least change of a cost, as a share of the service's.
     pub least: f64,
@@ -62,7 +62,7 @@ pub struct Watched {
     pub days: usize,
     /// Series that were tested.
     pub series: usize,
-    /// What is new, the largest first; what moved comes last.
+    /// New changes, the largest first; costs that moved are last.
     pub findings: Vec<Finding>,
 }
 

@@ -28,7 +28,7 @@ pub struct Method {
     pub descriptor: String,
 }
 
-/// What is watched.
+/// The subject of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// CPU time of a method per unit of the service's work, as a share of what the service usually takes.

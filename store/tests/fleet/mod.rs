@@ -154,7 +154,7 @@ impl Seeds {
     }
 }
 
-/// A recorded profile, with so many of each of its classes.
+/// A recorded profile, with a number of copies of each of its classes.
 pub fn seed(name: &str, copies: u32) -> Profile {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/seeds")

@@ -60,7 +60,7 @@ pub use targets::Calls;
 pub use waiting::Waiting;
 
 use super::buffer::{NextCount, RawFrame, Wait, Waits};
-use super::doubtful::Place;
+use super::doubtful::Certainty;
 use crate::classes::PathSlots;
 use crate::locks::lock;
 use crate::sampling::SplitMix;
@@ -168,7 +168,7 @@ pub struct Interruption {
     pub pc: usize,
     pub sp: usize,
     /// How sure it is that it is in the innermost method.
-    pub place: Place,
+    pub place: Certainty,
 }
 
 /// Finds out where the calling thread is, which was interrupted in this context as it counted. A stack that
@@ -373,7 +373,7 @@ impl NextWrite {
                 caller: frames.get(depth + 1).map_or(0, |frame| frame.bci),
                 pc,
                 sp,
-                place: if is_caller { Place::Known } else { place },
+                place: if is_caller { Certainty::Known } else { place },
                 is_caller,
             };
             let start = Instant::now();
@@ -385,7 +385,7 @@ impl NextWrite {
                 ticket: ticket?,
                 depth: depth as u32,
                 represents,
-                is_doubtful: activation.place != Place::Known,
+                is_doubtful: activation.place != Certainty::Known,
             })
         };
         let innermost = counted.next();
@@ -526,7 +526,7 @@ mod tests {
             sp,
             place,
         };
-        let wait = |stack: &[RawFrame]| all.wait(waiting, stack, at(0, Place::Known));
+        let wait = |stack: &[RawFrame]| all.wait(waiting, stack, at(0, Certainty::Known));
 
         assert_eq!(wait(&stack), Waits::default(), "closed");
         all.open();
@@ -575,7 +575,7 @@ mod tests {
         let deep = all.wait(
             waiting,
             &frames(&[INNER, OUTER, UNKNOWN]),
-            at(usize::MAX - (1 << 20), Place::Known),
+            at(usize::MAX - (1 << 20), Certainty::Known),
         );
         count(block, 20);
         assert_eq!(answers(), []);
@@ -595,18 +595,33 @@ mod tests {
             (
                 &[OUTER, UNKNOWN][..],
                 false,
-                Place::InDoubt,
+                Certainty::InDoubt,
                 Outcome::Elsewhere(31),
             ),
-            (&[OUTER, INNER, UNKNOWN], true, Place::InDoubt, Outcome::Slot(22)),
-            (&[OUTER, INNER, UNKNOWN], false, Place::InDoubt, Outcome::Slot(22)),
             (
                 &[OUTER, INNER, UNKNOWN],
                 true,
-                Place::Wrong,
+                Certainty::InDoubt,
+                Outcome::Slot(22),
+            ),
+            (
+                &[OUTER, INNER, UNKNOWN],
+                false,
+                Certainty::InDoubt,
+                Outcome::Slot(22),
+            ),
+            (
+                &[OUTER, INNER, UNKNOWN],
+                true,
+                Certainty::Wrong,
                 Outcome::Elsewhere(31),
             ),
-            (&[OUTER, INNER, UNKNOWN], false, Place::Wrong, Outcome::Slot(22)),
+            (
+                &[OUTER, INNER, UNKNOWN],
+                false,
+                Certainty::Wrong,
+                Outcome::Slot(22),
+            ),
         ] {
             *COUNTS_IN.lock().unwrap() = (frames(there), same_code);
             let other = wait(&frames(&[OUTER, INNER, UNKNOWN]));
@@ -627,7 +642,7 @@ mod tests {
         // The stack is put down to the wrong method as well: the slot says which one it is.
         *COUNTS_IN.lock().unwrap() = (frames(&[UNKNOWN, UNKNOWN]), true);
         for (slot, outcome) in [(31, Outcome::Elsewhere(31)), (21, Outcome::Slot(21))] {
-            let waits = all.wait(waiting, &frames(&[INNER, UNKNOWN]), at(0, Place::InDoubt));
+            let waits = all.wait(waiting, &frames(&[INNER, UNKNOWN]), at(0, Certainty::InDoubt));
             count(block, slot);
             assert_eq!(answers(), [(ticket(waits.innermost), outcome)]);
         }
@@ -635,7 +650,7 @@ mod tests {
         let called_at = |bci| [frames(&[INNER])[0], RawFrame { bci, method: UNKNOWN }];
         for (bci, outcome) in [(9, Outcome::Slot(21)), (8, Outcome::Elsewhere(21))] {
             *COUNTS_IN.lock().unwrap() = (called_at(bci).to_vec(), true);
-            let waits = all.wait(waiting, &called_at(9), at(0, Place::InDoubt));
+            let waits = all.wait(waiting, &called_at(9), at(0, Certainty::InDoubt));
             count(block, 21);
             assert_eq!(answers(), [(ticket(waits.innermost), outcome)]);
         }
@@ -653,24 +668,24 @@ mod tests {
                 });
                 ticket(waits.innermost)
             };
-            let first = by_key(&frames(&[INNER]), Place::Known);
+            let first = by_key(&frames(&[INNER]), Certainty::Known);
             // Of another page, which no page's protection refuses, and its own.
             [700, 22, 22, 700].into_iter().for_each(|slot| count(block, slot));
             assert_eq!(answers(), [(first, Outcome::Slot(22))]);
-            let in_doubt = by_key(&frames(&[INNER, UNKNOWN]), Place::InDoubt);
+            let in_doubt = by_key(&frames(&[INNER, UNKNOWN]), Certainty::InDoubt);
             count(block, 31);
             assert_eq!(answers(), [(in_doubt, Outcome::Elsewhere(31))]);
             // After some stores of others its page is protected, and no other.
-            let second = by_key(&frames(&[INNER]), Place::Known);
+            let second = by_key(&frames(&[INNER]), Certainty::Known);
             (0..3 * MAX_FOREIGN_BY_KEY).for_each(|_| count(block, 700));
             [25, 20].into_iter().for_each(|slot| count(block, slot));
             assert_eq!(answers(), [(second, Outcome::Slot(20))]);
-            let last = by_key(&frames(&[INNER]), Place::Known);
+            let last = by_key(&frames(&[INNER]), Certainty::Known);
             all.forget(waiting);
             count(block, 21);
             assert_eq!(answers(), [(last, Outcome::Dropped)]);
             // A thread without any right gets it as it faults.
-            by_key(&frames(&[INNER]), Place::Known);
+            by_key(&frames(&[INNER]), Certainty::Known);
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     all.key.leave();

@@ -11,7 +11,7 @@ use super::store::page;
 use super::{Counting, Found, InDoubt, Judge, MAX_FOREIGN, MAX_FOREIGN_BY_KEY, NextWrite};
 use crate::classes::PathSlots;
 use crate::cpu::buffer::{NextCount, RawFrame};
-use crate::cpu::doubtful::Place;
+use crate::cpu::doubtful::Certainty;
 
 /// Methods of one thread that can be waited for at a time.
 const ENTRIES: usize = 16;
@@ -42,7 +42,7 @@ pub struct Activation {
     /// The stack pointer: the activation's frame is not below it. 0: not known.
     pub sp: usize,
     /// How sure it is that the thread was in it.
-    pub place: Place,
+    pub place: Certainty,
     /// True if it led to the innermost one that counts.
     pub is_caller: bool,
 }
@@ -330,7 +330,7 @@ impl Waiting {
             place,
             is_caller,
         } = activation;
-        let (is_doubtful, is_wrong) = (place != Place::Known, place == Place::Wrong);
+        let (is_doubtful, is_wrong) = (place != Certainty::Known, place == Certainty::Wrong);
         let is_same = |entry: &&Entry| {
             entry.ticket().is_some()
                 && entry.slots() == slots
