@@ -5,15 +5,13 @@
 
 use std::collections::HashMap;
 
-use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
+use trodden_numbering::{BlockId, EdgeRef};
 use trodden_profile::{CpuTime, HotSpotMethod, MethodMap, Place, share_interval};
 
 use crate::decisions::Decisions;
 use crate::names;
+use crate::only_by::reached_only_by;
 use crate::source::{SourceText, Sources};
-
-/// Steps for finding the code that single outcomes reach, at most: no method of a program that was tried needs a tenth.
-const MAX_STEPS: usize = 50_000_000;
 
 /// The branches of a method that HotSpot counted.
 #[derive(Debug)]
@@ -140,41 +138,11 @@ impl<'p> HotSpotView<'p> {
 
 /// The time of blocks that are reached by an edge alone, for each edge that leads to such blocks.
 fn time_of_edges(map: &MethodMap, edges: &[EdgeRef], times: &[CpuTime]) -> HashMap<EdgeRef, CpuTime> {
-    let mut found = HashMap::new();
-    if edges.len().saturating_mul(map.blocks.len()) > MAX_STEPS {
-        return found;
-    }
-    let all = reached(map, None);
-    for &edge in edges {
-        let target = map.graph.successors(edge.from)[edge.index as usize];
-        let without = reached(map, Some(edge));
-        if without[target.index()] {
-            continue;
-        }
-        let only = (0..times.len()).filter(|&block| all[block] && !without[block]);
-        found.insert(
-            edge,
-            only.map(|block| times[block])
-                .fold(CpuTime::default(), CpuTime::plus),
-        );
-    }
-    found
-}
-
-/// Per block: is it reached from the method's starts without following an edge?
-fn reached(map: &MethodMap, without: Option<EdgeRef>) -> Vec<bool> {
-    let mut reached = vec![false; map.blocks.len()];
-    let mut next: Vec<BlockId> = vec![map.graph.entry()];
-    next.extend(map.graph.extra_starts());
-    while let Some(block) = next.pop() {
-        if std::mem::replace(&mut reached[block.index()], true) {
-            continue;
-        }
-        let successors = map.graph.successors(block).iter().enumerate();
-        let followed = successors.filter(|&(index, _)| Some(names::edge(block.index(), index)) != without);
-        next.extend(followed.map(|(_, &to)| to));
-    }
-    reached
+    let of_blocks = |(edge, blocks): (EdgeRef, Vec<BlockId>)| {
+        let times = blocks.into_iter().map(|block| times[block.index()]);
+        (edge, times.fold(CpuTime::default(), CpuTime::plus))
+    };
+    reached_only_by(map, edges).into_iter().map(of_blocks).collect()
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ pub mod left_out;
 pub mod line_time;
 pub mod memory;
 pub mod names;
+mod only_by;
 pub mod path_time;
 pub mod pattern;
 pub mod reach;

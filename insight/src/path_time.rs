@@ -516,10 +516,13 @@ struct Divided {
     by_counts: f64,
 }
 
-/// Groups of paths whose time is wanted: each path on its own, or those that follow an edge.
+/// Groups of paths whose time is wanted: each path on its own, or those that go by one outcome of a decision.
+#[derive(Debug, Default)]
 pub struct Groups {
     /// Per path: the groups that it belongs to.
     pub of_path: Vec<Vec<u32>>,
+    /// Per block: the groups that all of its time belongs to, whichever path it is of. Blocks after the last have none.
+    pub of_block: Vec<Vec<u32>>,
     /// Number of groups.
     pub count: usize,
 }
@@ -529,8 +532,26 @@ impl Groups {
     fn single(paths: usize) -> Self {
         Groups {
             of_path: (0..paths as u32).map(|path| vec![path]).collect(),
+            of_block: Vec::new(),
             count: paths,
         }
+    }
+
+    /// The groups that all of a block's time belongs to.
+    fn whole(&self, block: usize) -> &[u32] {
+        self.of_block.get(block).map_or(&[], Vec::as_slice)
+    }
+
+    /// The part of a block's time that a group has, 0 to 1.
+    pub fn part(&self, division: &Division, block: usize, group: u32) -> f64 {
+        if self.whole(block).contains(&group) {
+            return 1.0;
+        }
+        let parts = division.of_block(block).iter();
+        parts
+            .filter(|part| self.of_path[part.path as usize].contains(&group))
+            .map(|part| part.share)
+            .sum()
     }
 }
 
@@ -573,8 +594,20 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &G
             None => 0,
         };
         let weight = time.ns as f64 / all.ns.max(1) as f64;
+        let whole = groups.whole(block);
+        for &group in whole {
+            let sum = &mut times[group as usize];
+            sum.ns += time.ns as f64;
+            sum.samples += time.samples as f64;
+            sum.answered += time.samples;
+            sum.certain += time.ns as f64;
+            sum.most += time.ns as f64 * placed;
+        }
         for part in parts {
             for &group in &groups.of_path[part.path as usize] {
+                if whole.contains(&group) {
+                    continue;
+                }
                 let sum = &mut parts_of[group as usize];
                 if sum.paths == 0 {
                     touched.push(group as usize);
@@ -753,6 +786,7 @@ mod tests {
         let blocks = [0, 450, 100, 400, 5, 40, 5].map(time);
         let by_first = Groups {
             of_path: vec![vec![0], vec![0], vec![1]],
+            of_block: Vec::new(),
             count: 2,
         };
         let found = divide(&blocks, time(0), &division, &by_first);
@@ -763,6 +797,35 @@ mod tests {
         assert!((right.certain - 0.14).abs() < 1e-9, "{right:?}");
         let alone = divide(&blocks, time(0), &division, &Groups::single(3));
         assert!(alone.groups[0].certain < 0.01, "{:?}", alone.groups[0]);
+    }
+
+    /// 0 → 1 or 2, 2 is a loop of one path whose rounds are not counted, and both go on to 3.
+    #[test]
+    fn what_an_outcome_alone_leads_to_is_its_own_whichever_path_it_is_of() {
+        let (left, right) = ([block(0), block(1), block(3)], [block(0), block(2)]);
+        let ways = [way(&left, None, 90), way(&right, None, 10)];
+        let division = Division::of_counts(4, &ways, &[true, true, false, true]);
+        let groups = Groups {
+            of_path: vec![vec![0], vec![1]],
+            of_block: vec![vec![], vec![0], vec![1], vec![]],
+            count: 2,
+        };
+        let blocks = [20, 30, 900, 50].map(time);
+        let found = divide(&blocks, time(0), &division, &groups);
+        let [left, right] = found.groups[..] else { panic!() };
+        assert_eq!(found.unplaced, time(900));
+        assert!(
+            (right.share - 0.902).abs() < 1e-9 && (right.certain - 0.9).abs() < 1e-9,
+            "{right:?}"
+        );
+        assert!((right.most - 0.92).abs() < 1e-9, "{right:?}");
+        assert!((left.share - 0.098).abs() < 1e-9, "{left:?}");
+        assert_eq!(
+            (0..4).map(|at| groups.part(&division, at, 1)).collect::<Vec<_>>(),
+            [0.1, 0.0, 1.0, 0.0]
+        );
+        // Of what is in no path the other outcome may have all but what is this one's alone; that is not looked for.
+        assert!((left.most - 1.0).abs() < 1e-9, "{left:?}");
     }
 
     /// Half of 1,000 samples are in the block that both paths share, of which the first has 30 %; a tenth of the samples waited.
@@ -858,6 +921,7 @@ mod tests {
         // Both together have all of it, whatever was seen.
         let both = Groups {
             of_path: vec![vec![0], vec![0]],
+            of_block: Vec::new(),
             count: 1,
         };
         let both = divide(&blocks, time(0), &division, &both).groups[0];

@@ -17,6 +17,7 @@ use crate::decisions::Decisions;
 use crate::left_out::{self, LeftOut};
 use crate::memory::{self, Earlier};
 use crate::names;
+use crate::only_by::reached_only_by;
 use crate::path_time::{Division, Groups, Names, PathTime, Through, TimeView, Times, WaitsInBlock, measured};
 use crate::pattern::MethodPattern;
 use crate::source::{SourceText, Sources, below};
@@ -124,8 +125,62 @@ pub struct MethodView<'p> {
     /// Where source text is found.
     sources: Rc<Sources>,
     decisions: OnceCell<Decisions>,
-    /// Per edge out of a branch or switch: the time of the paths that follow it.
-    edge_times: OnceCell<HashMap<EdgeRef, PathTime>>,
+    outcome_times: OnceCell<OutcomeTimes>,
+}
+
+/// The time of the outcomes of a method's branches and switches.
+#[derive(Debug, Default)]
+struct OutcomeTimes {
+    /// Per edge: the position of its group.
+    numbers: HashMap<EdgeRef, u32>,
+    groups: Groups,
+    /// Per group; none where neither a path nor a sample is known.
+    times: Vec<Option<PathTime>>,
+}
+
+impl OutcomeTimes {
+    /// Each outcome's paths: those that follow the edge, and those that begin where it alone leads to.
+    fn groups(method: &MethodView) -> Self {
+        let map = method.map;
+        let blocks = (0..map.blocks.len()).map(BlockId::new);
+        let edges: Vec<EdgeRef> = blocks
+            .flat_map(|block| {
+                (0..map.graph.successors(block).len()).map(move |to| names::edge(block.index(), to))
+            })
+            .collect();
+        let edges: Vec<EdgeRef> = map.decided(&edges).collect();
+        let mut outcomes = OutcomeTimes::default();
+        let mut of_block: Vec<Vec<u32>> = vec![Vec::new(); map.blocks.len()];
+        for (edge, blocks) in reached_only_by(map, &edges) {
+            let group = outcomes.number(edge);
+            for block in blocks {
+                of_block[block.index()].push(group);
+            }
+        }
+        let mut of_path = Vec::new();
+        for path in method.all_paths() {
+            let decided: Vec<EdgeRef> = path.decided(map).collect();
+            let mut groups: Vec<u32> = decided.iter().map(|&edge| outcomes.number(edge)).collect();
+            let start = map.block_at(path.description.start.bci);
+            for &group in start.map_or(&[][..], |start| &of_block[start.index()]) {
+                if !groups.contains(&group) {
+                    groups.push(group);
+                }
+            }
+            of_path.push(groups);
+        }
+        outcomes.groups = Groups {
+            of_path,
+            of_block,
+            count: outcomes.numbers.len(),
+        };
+        outcomes
+    }
+
+    fn number(&mut self, edge: EdgeRef) -> u32 {
+        let next = self.numbers.len() as u32;
+        *self.numbers.entry(edge).or_insert(next)
+    }
 }
 
 /// One path, or a prefix of one.
@@ -417,7 +472,7 @@ impl<'p> MethodView<'p> {
             measured: Vec::new(),
             sources,
             decisions: OnceCell::new(),
-            edge_times: OnceCell::new(),
+            outcome_times: OnceCell::new(),
         };
         let damage = damage(map);
         match &damage {
@@ -572,37 +627,44 @@ impl<'p> MethodView<'p> {
         self.partial.sort_by(hotter);
     }
 
-    /// The part of its time that the paths have which follow an edge out of a branch or switch; none without samples, or if
-    /// no path is known to follow it.
+    /// The part of its time that an outcome of a branch or switch has: that of the paths that follow the edge, and of
+    /// all that it alone leads to, as loops are. None without samples, or if no path is known to go there.
     pub fn time_of(&self, edge: EdgeRef) -> Option<PathTime> {
-        self.edge_times
-            .get_or_init(|| self.times_of_edges())
-            .get(&edge)
-            .copied()
+        let outcomes = self.outcome_times();
+        let group = *outcomes.numbers.get(&edge)?;
+        *outcomes.times.get(group as usize)?
     }
 
-    fn times_of_edges(&self) -> HashMap<EdgeRef, PathTime> {
-        let Some(time) = &self.time else {
-            return HashMap::new();
+    /// Per block: the part of its time that an outcome has, 0 to 1.
+    pub fn parts_of(&self, edge: EdgeRef) -> Vec<f64> {
+        let outcomes = self.outcome_times();
+        let Some(&group) = outcomes.numbers.get(&edge) else {
+            return vec![0.0; self.map.blocks.len()];
         };
-        let mut edges: Vec<EdgeRef> = Vec::new();
-        let mut numbers: HashMap<EdgeRef, u32> = HashMap::new();
-        let mut number = |edge| {
-            *numbers.entry(edge).or_insert_with(|| {
-                edges.push(edge);
-                edges.len() as u32 - 1
-            })
-        };
-        let of_path: Vec<Vec<u32>> = self
-            .all_paths()
-            .map(|path| path.decided(self.map).map(&mut number).collect())
-            .collect();
-        let groups = Groups {
-            of_path,
-            count: edges.len(),
-        };
-        let times = time.of_groups(&self.division(), &groups);
-        edges.into_iter().zip(times).collect()
+        let division = self.division();
+        let blocks = 0..self.map.blocks.len();
+        blocks
+            .map(|block| outcomes.groups.part(&division, block, group))
+            .collect()
+    }
+
+    fn outcome_times(&self) -> &OutcomeTimes {
+        self.outcome_times.get_or_init(|| {
+            let Some(time) = &self.time else {
+                return OutcomeTimes::default();
+            };
+            let mut outcomes = OutcomeTimes::groups(self);
+            let mut has_path = vec![false; outcomes.groups.count];
+            for &group in outcomes.groups.of_path.iter().flatten() {
+                has_path[group as usize] = true;
+            }
+            let times = time.of_groups(&self.division(), &outcomes.groups);
+            let known = times.into_iter().zip(has_path);
+            outcomes.times = known
+                .map(|(time, has_path)| Some(time).filter(|time| has_path || time.samples > 0.0))
+                .collect();
+            outcomes
+        })
     }
 
     /// How often a block ran; none if the probes do not tell ([`MethodMap::known_blocks`]).

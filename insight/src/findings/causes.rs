@@ -183,8 +183,7 @@ impl<'v> OfMethod<'v, '_> {
                 } else {
                     continue;
                 };
-                let with_edge = |path: &PathView| path.edges.contains(&edge);
-                found.push(self.candidate(what, executions, &time, with_edge));
+                found.push(self.candidate(what, executions, &time, method.parts_of(edge)));
             }
         }
         found
@@ -216,8 +215,7 @@ impl<'v> OfMethod<'v, '_> {
                 } else {
                     What::Path(path)
                 };
-                let is_it = |other: &PathView| std::ptr::eq(other, path);
-                found.push(self.candidate(what, executions, &time, is_it));
+                found.push(self.candidate(what, executions, &time, self.parts_of(path)));
             }
         }
         found
@@ -235,29 +233,29 @@ impl<'v> OfMethod<'v, '_> {
             && least >= MIN_LIFT * executions
     }
 
-    fn candidate(
-        &self,
-        what: What<'v>,
-        executions: f64,
-        time: &PathTime,
-        has: impl Fn(&PathView) -> bool,
-    ) -> Candidate<'v> {
-        let chosen: Vec<bool> = self.method.all_paths().map(has).collect();
+    /// Per block: the part of its time that a path has.
+    fn parts_of(&self, path: &PathView) -> Vec<f64> {
+        let position = self
+            .method
+            .all_paths()
+            .position(|other| std::ptr::eq(other, path));
         let division = self.method.division();
-        let part = |block: usize| {
+        let part = |block| {
             let parts = division.of_block(block).iter();
-            parts
-                .filter(|part| chosen[part.path as usize])
-                .map(|part| part.share)
-                .sum::<f64>()
+            let its_own = parts.filter(|part| Some(part.path as usize) == position);
+            its_own.map(|part| part.share).sum()
         };
+        (0..self.method.map.blocks.len()).map(part).collect()
+    }
+
+    fn candidate(&self, what: What<'v>, executions: f64, time: &PathTime, parts: Vec<f64>) -> Candidate<'v> {
         Candidate {
             what,
             method: Some(self.index),
             frame: self.frame,
             executions,
             lift: time.interval[0] / executions.max(f64::MIN_POSITIVE),
-            parts: (0..self.method.map.blocks.len()).map(part).collect(),
+            parts,
             share: time.share * self.total_share,
         }
     }

@@ -178,7 +178,15 @@ fn holds(([low, high], truth): ([f64; 2], f64)) -> bool {
 fn causes_are_among_the_first_findings() -> Result<()> {
     let jdk = &Jdk::oldest()?;
     for fault in faults()?.iter().filter(|fault| {
-        ["BoxedLoop", "CacheKey", "GrowingArray", "ListContains", "Retry"].contains(&fault.program.as_str())
+        [
+            "BoxedLoop",
+            "CacheKey",
+            "GrowingArray",
+            "ListContains",
+            "LoopOnOneWay",
+            "Retry",
+        ]
+        .contains(&fault.program.as_str())
     }) {
         chance::with_more(&[1, 4], |rounds| {
             let answer = answer(jdk, fault, rounds)?;
@@ -192,7 +200,7 @@ fn causes_are_among_the_first_findings() -> Result<()> {
 }
 
 /// All programs on both JDKs, three runs each: the cause is named in the first three findings of at least 12
-/// of the 13 programs, in each of three runs, and nine tenths of the intervals hold (they say 95 %).
+/// of the 14 programs, in each of three runs, and nine tenths of the intervals hold (they say 95 %).
 #[test]
 #[ignore = "night: a quarter of an hour"]
 fn all_causes_are_named_by_each_of_three_runs() -> Result<()> {
