@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use trodden_numbering::BlockId;
 use trodden_profile::{
-    CpuFrame, CpuSamples, CpuTime, MethodMap, MethodTime, Profile, STANDARD_ERRORS, share_interval,
+    CUT_OFF, CpuFrame, CpuSamples, CpuTime, MethodMap, MethodTime, Profile, STANDARD_ERRORS, share_interval,
 };
 
 /// Where a method's time goes.
@@ -35,6 +35,8 @@ pub struct TimeView {
     pub blocks: Vec<CpuTime>,
     /// Samples that are in no block of a counted path: it is not known which paths took them.
     pub unplaced: CpuTime,
+    /// Samples on paths that an exception cut off when it left the method: they are in no path's count.
+    pub cut_off: CpuTime,
     /// Number of samples whose path is known: its end was seen, or no other counted path goes through the block.
     pub answered: u64,
     /// Samples that are divided among paths by their counts.
@@ -235,6 +237,7 @@ impl<'p> Times<'p> {
             divided: blocks.iter().fold(unplaced, |sum, &time| sum.plus(time)),
             blocks,
             unplaced: divided.unplaced,
+            cut_off: divided.cut_off,
             answered: divided.answered,
             by_counts: divided.by_counts,
         };
@@ -253,6 +256,8 @@ pub struct Through<'b> {
     pub number: Option<u64>,
     /// How often it was counted or read.
     pub count: u64,
+    /// True if it begins in an exception handler: another path was cut off there.
+    pub catches: bool,
 }
 
 /// The part of a block's time that a path has.
@@ -329,17 +334,22 @@ impl Division {
         division
     }
 
-    /// Takes the paths that samples in a block were on in place of the counts, where such samples are.
+    /// Takes the paths that samples in a block were on in place of the counts, where such samples are. That holds for a
+    /// block of one path as well where exceptions cut paths off: its samples then are of a handler's path, or of none.
     fn measure(&mut self, paths: &[Through], blocks: &[WaitsInBlock]) {
         let positions: HashMap<u64, u32> = (0..)
             .zip(paths)
             .filter_map(|(position, way)| Some((way.number?, position)))
             .collect();
+        let caught = paths.iter().any(|way| way.catches && way.count > 0);
         self.answers = vec![None; self.blocks.len()];
         for ((parts, answers), waits) in self.blocks.iter_mut().zip(&mut self.answers).zip(blocks) {
-            if parts.len() == 1 {
-                // Whatever the samples, no other path goes through it.
-                continue;
+            if let [only] = &parts[..] {
+                let is_other = |path: u64| positions.get(&path) != Some(&only.path);
+                let may_be_left = caught && !paths[only.path as usize].catches;
+                if !may_be_left && !waits.iter().filter_map(|wait| wait.path).any(is_other) {
+                    continue;
+                }
             }
             let of_block = Answers::of(waits, &positions);
             if of_block.samples == 0 {
@@ -409,30 +419,29 @@ impl Division {
 /// Less than that is missing from a sum of parts by rounding.
 pub const ROUNDING: f64 = 1e-9;
 
-/// Parts of a time by the paths of samples; what these have not shown is divided as `by_count` says.
+/// Parts of a time by the paths of samples; what these have not shown is divided as `by_count` says. What an exception cut
+/// off is in no part.
 fn measured_parts(waits: &[Wait], positions: &HashMap<u64, u32>, by_count: &[Part]) -> Vec<Part> {
     let all: f64 = waits.iter().map(|wait| wait.ns).sum();
-    let mut seen: BTreeMap<u32, f64> = BTreeMap::new();
+    let mut parts: BTreeMap<u32, Part> = BTreeMap::new();
+    let mut seen = 0.0;
     for wait in waits {
-        if let Some(&position) = wait.path.as_ref().and_then(|path| positions.get(path)) {
-            *seen.entry(position).or_default() += wait.ns / all.max(1.0);
+        let Some(path) = wait.path else { continue };
+        let share = wait.ns / all.max(1.0);
+        if path == CUT_OFF {
+            seen += share;
+        } else if let Some(&path) = positions.get(&path) {
+            seen += share;
+            let part = parts.entry(path).or_insert(Part {
+                path,
+                share: 0.0,
+                known: 0.0,
+            });
+            part.share += share;
+            part.known += share;
         }
     }
-    let unseen = (1.0 - seen.values().sum::<f64>()).max(0.0);
-    let of_path = |&path: &u32| seen.get(&path).copied().unwrap_or(0.0);
-    let mut parts: BTreeMap<u32, Part> = (seen.keys())
-        .map(|path| {
-            let known = of_path(path);
-            (
-                *path,
-                Part {
-                    path: *path,
-                    share: known,
-                    known,
-                },
-            )
-        })
-        .collect();
+    let unseen = f64::max(1.0 - seen, 0.0);
     for of_counts in by_count {
         let part = parts.entry(of_counts.path).or_insert(Part {
             share: 0.0,
@@ -468,19 +477,28 @@ struct Answers {
     samples: u64,
     /// By position of the path.
     by_path: BTreeMap<u32, u64>,
+    /// The part of the block's time that samples have whose path an exception cut off.
+    cut_share: f64,
 }
 
 impl Answers {
     fn of(waits: &[Wait], positions: &HashMap<u64, u32>) -> Self {
         let mut by_path: BTreeMap<u32, u64> = BTreeMap::new();
+        let (mut cut_off, mut cut_ns) = (0, 0.0);
         for wait in waits {
-            if let Some(&position) = wait.path.as_ref().and_then(|path| positions.get(path)) {
+            let Some(path) = wait.path else { continue };
+            if path == CUT_OFF {
+                cut_off += wait.samples;
+                cut_ns += wait.ns;
+            } else if let Some(&position) = positions.get(&path) {
                 *by_path.entry(position).or_default() += wait.samples;
             }
         }
+        let all: f64 = waits.iter().map(|wait| wait.ns).sum();
         Answers {
-            samples: by_path.values().sum(),
+            samples: by_path.values().sum::<u64>() + cut_off,
             by_path,
+            cut_share: cut_ns / all.max(1.0),
         }
     }
 
@@ -512,6 +530,7 @@ pub type WaitsInBlock = Vec<Wait>;
 struct Divided {
     groups: Vec<PathTime>,
     unplaced: CpuTime,
+    cut_off: CpuTime,
     answered: u64,
     by_counts: f64,
 }
@@ -571,6 +590,7 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &G
     let mut divided = Divided {
         groups: Vec::new(),
         unplaced,
+        cut_off: CpuTime::default(),
         answered: 0,
         by_counts: 0.0,
     };
@@ -586,7 +606,11 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &G
         // Parts add up to one, but for rounding, and where only samples tell.
         let placed = f64::min(parts.iter().map(|part| part.share).sum(), 1.0);
         let known = f64::min(parts.iter().map(|part| part.known).sum(), placed);
-        divided.unplaced = divided.unplaced.plus(part_of(time, 1.0 - placed));
+        let cut_off = answers.map_or(0.0, |answers| answers.cut_share);
+        divided.cut_off = divided.cut_off.plus(part_of(time, cut_off));
+        divided.unplaced = divided
+            .unplaced
+            .plus(part_of(time, f64::max(1.0 - placed - cut_off, 0.0)));
         divided.by_counts += time.samples as f64 * (placed - known);
         divided.answered += match answers {
             Some(answers) => answers.samples,
@@ -601,7 +625,7 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &G
             sum.samples += time.samples as f64;
             sum.answered += time.samples;
             sum.certain += time.ns as f64;
-            sum.most += time.ns as f64 * placed;
+            sum.most += time.ns as f64 * f64::min(placed + cut_off, 1.0);
         }
         for part in parts {
             for &group in &groups.of_path[part.path as usize] {
@@ -623,7 +647,8 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &G
         for group in touched.drain(..) {
             let mut of_group = std::mem::take(&mut parts_of[group]);
             of_group.share = f64::min(of_group.share, placed);
-            if of_group.paths == parts.len() && of_readings.is_none() {
+            let is_any = of_group.paths == parts.len() && cut_off == 0.0;
+            if is_any && of_readings.is_none() {
                 // Whichever path a sample was on, it is of the group.
                 of_group.known = of_group.share;
                 if answers.is_none() {
@@ -634,8 +659,9 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &G
                 Some(all) => share_interval((of_group.share * all as f64).round() as u64, all),
                 None => (of_group.known, of_group.known + placed - known),
             };
-            if let Some(answers) = answers.filter(|_| of_group.paths < parts.len()) {
-                variances[group] += weight * weight * answers.variance(of_group.known, known, time.samples);
+            if let Some(answers) = answers.filter(|_| !is_any) {
+                variances[group] +=
+                    weight * weight * answers.variance(of_group.known, known + cut_off, time.samples);
             }
             let sum = &mut times[group];
             sum.ns += time.ns as f64 * of_group.share;
@@ -701,6 +727,7 @@ mod tests {
             stopped,
             number: None,
             count,
+            catches: false,
         }
     }
 
@@ -926,6 +953,43 @@ mod tests {
         };
         let both = divide(&blocks, time(0), &division, &both).groups[0];
         assert_eq!((both.share, both.certain, both.by_counts), (1.0, 1.0, 0.0));
+    }
+
+    /// A block that one counted path goes through, with a call that throws: half of its samples saw the path of the handler,
+    /// a tenth saw no path end in the method any more.
+    #[test]
+    fn what_an_exception_cut_off_is_not_the_returning_paths() {
+        let (whole, handler) = ([block(0)], [block(1)]);
+        let ways = [(&whole, 3, 90), (&handler, 4, 10)].map(|(blocks, number, count)| Through {
+            number: Some(number),
+            catches: number == 4,
+            ..way(blocks, None, count)
+        });
+        let wait = |(path, samples): (Option<u64>, u64)| Wait {
+            place: 0,
+            path,
+            samples,
+            ns: samples as f64 * 1e6,
+        };
+        let waits = [(Some(3), 30), (Some(4), 50), (Some(CUT_OFF), 10), (None, 10)].map(wait);
+        let division = Division::new(2, &ways, &[true; 2], false, &[waits.to_vec(), Vec::new()]);
+        let found = divide(&[time(1000), time(0)], time(0), &division, &Groups::single(2));
+        let [returns, caught] = found.groups[..] else {
+            panic!()
+        };
+        assert_eq!((found.cut_off, found.unplaced), (time(100), time(0)));
+        assert!((returns.share - 0.4).abs() < 1e-9 && (caught.share - 0.5).abs() < 1e-9);
+        let holds = |time: PathTime, share: f64| time.interval[0] < share && share < time.interval[1];
+        assert!(
+            holds(returns, 0.3) && holds(returns, 0.4) && !holds(returns, 0.9),
+            "{returns:?}"
+        );
+        assert!(holds(caught, 0.5) && !holds(caught, 0.1), "{caught:?}");
+        // Without an exception the block has one path, whatever the samples.
+        let ways = &ways[..1];
+        let division = Division::new(2, ways, &[true; 2], false, &[waits[..1].to_vec(), Vec::new()]);
+        let found = divide(&[time(1000), time(0)], time(0), &division, &Groups::single(1));
+        assert_eq!((found.groups[0].certain, found.by_counts), (1.0, 0.0));
     }
 
     #[test]

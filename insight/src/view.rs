@@ -584,6 +584,7 @@ impl<'p> MethodView<'p> {
                 stopped: stopped(path),
                 number,
                 count: path.count,
+                catches: path.description.start_kind == StartKind::Handler,
             })
             .collect();
         let blocks = self.map.blocks.len();

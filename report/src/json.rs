@@ -188,6 +188,7 @@ fn method_time(view: &TimeView) -> impl Serialize + use<> {
         "near": part_of(view.near, view.program),
         "total": part_of(view.total, view.program),
         "unplaced": part_of(view.unplaced, view.program),
+        "cut_off": part_of(view.cut_off, view.program),
         "answered": view.answered,
         "divided": view.by_counts,
     }
@@ -272,7 +273,7 @@ fn switch(method: &MethodView, graph: Key, view: &BranchView) -> Option<impl Ser
 fn of_any_branch(method: &MethodView, view: &BranchView) -> Object<impl Fields + use<>> {
     let made = method.decisions().made(view.block);
     object! {
-        // CPU time of the paths with each outcome, in the order of `edges` or `cases`.
+        // CPU time of each outcome, in the order of `edges` or `cases`.
         "outcome_time"?: Some(outcome_times(method, view)).filter(|times| !times.is_empty()),
         "compiler_made"?: made.map(CompilerMade::name),
         "undercounted"?: view.undercounted.then_some(true),

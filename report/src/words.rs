@@ -1,7 +1,7 @@
 //! Names and numbers as people write them.
 
 use trodden_insight::path_time::{PathTime, TimeView};
-use trodden_profile::{CountBasis, Observation, RunInfo, facts};
+use trodden_profile::{CountBasis, CpuTime, Observation, RunInfo, facts};
 
 /// `1234567` as `1,234,567`.
 pub fn thousands(number: u64) -> String {
@@ -92,11 +92,12 @@ pub(crate) fn time_of_method(time: &TimeView) -> String {
         .blocks
         .iter()
         .fold(time.unplaced.ns, |sum, block| sum.saturating_add(block.ns));
+    let part = |part: CpuTime| percent(part.ns as f64 / all.max(1) as f64);
+    if time.cut_off.ns > 0 {
+        text += &format!("; paths that an exception cut off have {}", part(time.cut_off));
+    }
     if time.unplaced.ns > 0 {
-        text += &format!(
-            "; which path has it is not known of {}",
-            percent(time.unplaced.ns as f64 / all.max(1) as f64)
-        );
+        text += &format!("; which path has it is not known of {}", part(time.unplaced));
     }
     text
 }

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use trodden_numbering::StartKind;
 use trodden_profile::{CountBasis, CpuFrame, CpuTime, Profile, share_interval_of};
 
 use super::DiffOptions;
@@ -707,6 +708,7 @@ fn of_paths(side: &Side, times: &Times) -> Division {
             stopped: executed.stopped,
             number: executed.stopped.is_none().then_some(executed.number),
             count: executed.times,
+            catches: executed.path.start == StartKind::Handler,
         })
         .collect();
     let waits = times.paths_of(side.class, side.map);

@@ -1,7 +1,7 @@
 //! Samples that wait for their paths, and the time that answered ones give to paths.
 
 use rustc_hash::FxHashMap;
-use trodden_profile::{CpuTime, PathWaits, PathsAtPlaces};
+use trodden_profile::{CUT_OFF, CpuTime, PathWaits, PathsAtPlaces};
 
 use super::next_write::{Answer, NextWrite, Outcome};
 
@@ -138,7 +138,8 @@ impl Pending {
             ..
         } = waiter;
         let path = found.filter(|found| found.0 == frame).map(|found| found.1);
-        self.paths.add((frame, bci, path), time);
+        let end = path.or((outcome == Outcome::Gone).then_some(CUT_OFF));
+        self.paths.add((frame, bci, end), time);
         let of = self.waits.of(is_innermost);
         let sum = match (outcome, path) {
             (_, Some(_)) => &mut of.answered,
@@ -259,8 +260,9 @@ mod tests {
         assert_eq!(
             places,
             [
-                ((3, Some(7), None), 2),
+                ((3, Some(7), None), 1),
                 ((3, Some(7), Some(5)), 2),
+                ((3, Some(7), Some(CUT_OFF)), 1),
                 ((4, Some(30), Some(5)), 2)
             ]
         );

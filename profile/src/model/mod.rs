@@ -58,7 +58,7 @@ pub use contexts::{BurstGroups, ContextNode, ContextRow, ContextTree, Contexts, 
 pub use counts::{MethodCounts, MethodPart};
 pub use coverage::{Covered, MethodCovered};
 pub use cpu::{
-    CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, FrameLines,
+    CUT_OFF, CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, FrameLines,
     MethodTime, PathAtPlace, PathWaits, PathsAtPlaces, PlaceTime, STANDARD_ERRORS, WaitsOf, share_interval,
     share_interval_of,
 };

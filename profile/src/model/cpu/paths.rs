@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use super::CpuTime;
 
-/// A frame's method, a place in it (bytecode index) and the number of the path that the thread was on there; `None`: it
-/// waited for the path end, and did not see which it was.
+/// A frame's method, a place in it (bytecode index) and the number of the path that the thread was on there, or
+/// [`CUT_OFF`]; `None`: it waited for the path end, and did not see which it was.
 pub type PathAtPlace = (u32, Option<u16>, Option<u64>);
+
+/// In place of a path's number: an exception ended the method before the path came to its end. No path has this number.
+pub const CUT_OFF: u64 = u64::MAX;
 
 /// Time by path, of samples whose path end was seen: of the innermost method on the stack that counts, and of a random
 /// one of its callers. Nanoseconds are scaled to all samples of the place, so they are an estimate of its time.
