@@ -16,7 +16,8 @@ pub fn around(collapsed: &str, method: &str) -> String {
         };
         let Ok(count) = count.parse::<u64>() else { continue };
         all += count;
-        let frames: Vec<&str> = stack.split(';').collect();
+        let mut frames: Vec<&str> = stack.split(';').collect();
+        frames.dedup_by(|path, method| is_path_of(path, method));
         // The outermost one: a method that calls itself has its time once.
         let Some(at) = frames.iter().position(|frame| frame.contains(method)) else {
             continue;
@@ -50,6 +51,12 @@ pub fn around(collapsed: &str, method: &str) -> String {
     text + &format!("\n{} in itself\n", share(own, with))
 }
 
+/// True if a frame is the path of the method before it: `a.B.m #3: 12–14`.
+fn is_path_of(path: &str, method: &str) -> bool {
+    path.strip_prefix(method)
+        .is_some_and(|rest| rest.starts_with(" #"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,5 +76,17 @@ mod tests {
             assert!(text.contains(line), "{line}\n{text}");
         }
         assert!(around(stacks, "none").starts_with("no sample"));
+    }
+
+    #[test]
+    fn paths_are_no_calls() {
+        let stacks =
+            "main;a.work;a.work #2: 12 hit → no;b.find;b.find #0: 3–4 60\nmain;a.work;a.work #1: 12–13 40\n";
+        let text = around(stacks, "a.work");
+        assert!(
+            text.contains(" 60.0 %  b.find\n") && text.contains(" 40.0 % in itself"),
+            "{text}"
+        );
+        assert!(!text.contains('#'), "{text}");
     }
 }
