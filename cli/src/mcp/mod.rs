@@ -29,7 +29,7 @@ use tools::TOOLS;
 /// Answers an assistant's questions about profiles, by the Model Context Protocol (MCP) on standard input and
 /// output.
 ///
-/// For example in the assistant's settings: {"command": "trodden", "args": ["mcp", "/home/me/project"]}.
+/// For example in the assistant's settings: {"command": "trodden", "args": ["mcp", "/FOLDER/project"]}.
 /// All tools only read.
 #[derive(Args)]
 pub struct McpArgs {

@@ -125,6 +125,55 @@ fn examples_fit_the_action() -> Result<()> {
     Ok(())
 }
 
+/// All files of a release are on its page: the action looks for its archive's sum there.
+#[test]
+fn all_files_are_published() -> Result<()> {
+    let settings = fs::read_to_string(root().join("jreleaser.yml"))?;
+    let lines = settings.lines().map(str::trim);
+    let patterns: Vec<&str> = lines
+        .filter_map(|line| line.strip_prefix("- pattern: target/dist/"))
+        .collect();
+    let published = |name: &str| {
+        patterns.iter().any(|pattern| match pattern.strip_prefix('*') {
+            Some(ending) => name.ends_with(ending),
+            None => name == *pattern,
+        })
+    };
+    let mut made = vec![
+        "trodden-0.1.0.vsix".to_owned(),
+        "trodden-0.1.0.cdx.json".to_owned(),
+    ];
+    for entry in fs::read_dir(packages()?)? {
+        made.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    assert!(made.len() > 5, "{made:?}");
+    for name in &made {
+        assert!(published(name), "{name}: {patterns:?}");
+    }
+    Ok(())
+}
+
+/// The workflow's own check of what it has packed.
+#[test]
+fn the_workflow_checks_its_files() -> Result<()> {
+    let workflow = fs::read_to_string(root().join(".github/workflows/release.yml"))?;
+    let (_, step) = workflow.split_once("- name: Check\n").ok_or("no step Check")?;
+    let script = scripts(step).swap_remove(0);
+    let script = script.replace("x86_64", std::env::consts::ARCH);
+    let folder = tempfile::tempdir()?;
+    fs::create_dir(folder.path().join("target"))?;
+    std::os::unix::fs::symlink(packages()?, folder.path().join("target/dist"))?;
+    let mut bash = Command::new("bash");
+    bash.args(["--noprofile", "--norc", "-e", "-o", "pipefail", "-c", &script])
+        .current_dir(folder.path())
+        .env("RUNNER_TEMP", folder.path())
+        .env("JAVA_HOME", Jdk::oldest()?.home);
+    let outcome = process::run(&mut bash, LIMIT)?.success()?;
+    assert!(outcome.stdout.contains(".deb: OK"), "{outcome:?}");
+    assert!(outcome.stdout.contains("trodden"), "{outcome:?}");
+    Ok(())
+}
+
 /// JBang's own program, from Maven Central, by a catalogue and a repository of ours.
 #[test]
 #[cfg_attr(feature = "change", ignore = "all: JBang from Maven Central")]
