@@ -25,13 +25,13 @@ WITH ways AS (
     GROUP BY c.service, c.build, c.class, c.method, c.descriptor, c.graph, c.path
   ) x
 ), hosts AS (
-  SELECT service, build, host, DENSE_RANK() OVER (ORDER BY service, build) AS b,
+  SELECT day, service, build, host, DENSE_RANK() OVER (ORDER BY service, build) AS b,
     ROW_NUMBER() OVER (ORDER BY service, build, host) AS h
   FROM (
-    SELECT c.service, c.build, c.host
+    SELECT c.day, c.service, c.build, c.host
     FROM params p CROSS JOIN paths c
     WHERE c.day = p.day AND (p.service = '' OR c.service = p.service) AND (p.build = '' OR c.build = p.build)
-    GROUP BY c.service, c.build, c.host
+    GROUP BY c.day, c.service, c.build, c.host
   ) x
 ), sizes AS (
   -- One host alone has no others.
@@ -43,11 +43,7 @@ WITH ways AS (
   SELECT x.b, x.h, w.m, w.w, w.n AS all_n, sum(x.count) AS n
   FROM ways w JOIN (
     SELECT h.b, h.h, c.service, c.build, c.class, c.method, c.descriptor, c.graph, c.path, c.count
-    FROM hosts h JOIN (
-      SELECT c.service, c.build, c.host, c.class, c.method, c.descriptor, c.graph, c.path, c.count
-      FROM params p CROSS JOIN paths c
-      WHERE c.day = p.day AND (p.service = '' OR c.service = p.service) AND (p.build = '' OR c.build = p.build)
-    ) c ON h.service = c.service AND h.build = c.build AND h.host = c.host
+    FROM hosts h JOIN paths c ON h.day = c.day AND h.service = c.service AND h.build = c.build AND h.host = c.host
   ) x ON w.service = x.service AND w.build = x.build AND w.class = x.class AND w.method = x.method
     AND w.descriptor = x.descriptor AND w.graph = x.graph AND w.path = x.path
   GROUP BY x.b, x.h, w.m, w.w, w.n
