@@ -37,6 +37,10 @@ _FACTS = {
     "method_days": f"{_METHOD}, paths bigint, decisions bigint, cpu_ns bigint, samples bigint",
     "context_days": f"context string, caller string, {_METHOD}, site bigint, along string, depth bigint, chain string, count bigint, "
     "exact boolean",
+    "request_days": "host string, request string, from_ns bigint, requests bigint, unreadable bigint, samples bigint, weight bigint, "
+    "squares bigint, latency_ns bigint, collected bigint, waited bigint",
+    "request_edge_days": f"host string, request string, from_ns bigint, {_METHOD}, graph string, edge string, samples bigint, "
+    "weight bigint, times bigint, latency_ns bigint",
 }
 _TIMELESS = {
     "methods": f"{_METHOD}, graph string, source_file string, line bigint, possible_paths bigint",

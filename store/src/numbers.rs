@@ -6,7 +6,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Fields, Schema};
 use datafusion::parquet::arrow::PARQUET_FIELD_ID_META_KEY;
 
 /// Names of columns: a column's number is its place, for ever. New ones come at the end.
-const COLUMNS: [&str; 47] = [
+const COLUMNS: [&str; 57] = [
     "service",
     "build",
     "day",
@@ -54,6 +54,16 @@ const COLUMNS: [&str; 47] = [
     "outcome",
     "made",
     "text",
+    "request",
+    "from_ns",
+    "requests",
+    "unreadable",
+    "weight",
+    "squares",
+    "latency_ns",
+    "collected",
+    "waited",
+    "times",
 ];
 
 /// A column's number.

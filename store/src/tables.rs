@@ -27,6 +27,10 @@ pub enum Table {
     MethodDays,
     /// Calls in calling contexts per day.
     ContextDays,
+    /// Requests per host, day and band of latency.
+    RequestDays,
+    /// Outcomes that they took.
+    RequestEdgeDays,
     /// Methods that carried probes.
     Methods,
     /// Their branches, each way out a row.
@@ -37,13 +41,15 @@ pub enum Table {
 
 impl Table {
     /// All of them.
-    pub const ALL: [Table; 9] = [
+    pub const ALL: [Table; 11] = [
         Table::Windows,
         Table::Paths,
         Table::PathDays,
         Table::EdgeDays,
         Table::MethodDays,
         Table::ContextDays,
+        Table::RequestDays,
+        Table::RequestEdgeDays,
         Table::Methods,
         Table::Branches,
         Table::PathTexts,
@@ -58,6 +64,8 @@ impl Table {
             Table::EdgeDays => "edge_days",
             Table::MethodDays => "method_days",
             Table::ContextDays => "context_days",
+            Table::RequestDays => "request_days",
+            Table::RequestEdgeDays => "request_edge_days",
             Table::Methods => "methods",
             Table::Branches => "branches",
             Table::PathTexts => "path_texts",
@@ -78,6 +86,7 @@ impl Table {
         }
         let method = || [name("class"), name("method"), name("descriptor")];
         let window = || [name("host"), name("jvm"), number("window")];
+        let band = || [name("host"), name("request"), number("from_ns")];
         match self {
             Table::Windows => {
                 fields.extend(window());
@@ -133,6 +142,25 @@ impl Table {
                     number("count"),
                     flag("exact"),
                 ]);
+            }
+            Table::RequestDays => {
+                fields.extend(band());
+                let sums = [
+                    "requests",
+                    "unreadable",
+                    "samples",
+                    "weight",
+                    "squares",
+                    "latency_ns",
+                ];
+                fields.extend(sums.map(number));
+                fields.extend(["collected", "waited"].map(number));
+            }
+            Table::RequestEdgeDays => {
+                fields.extend(band());
+                fields.extend(method());
+                fields.extend([name("graph"), name("edge")]);
+                fields.extend(["samples", "weight", "times", "latency_ns"].map(number));
             }
             Table::Methods => {
                 fields.extend(method());
@@ -200,6 +228,19 @@ impl Table {
                 "method",
                 "descriptor",
                 "context",
+            ],
+            Table::RequestDays => &["service", "build", "day", "request", "from_ns", "host"],
+            Table::RequestEdgeDays => &[
+                "service",
+                "build",
+                "day",
+                "class",
+                "method",
+                "descriptor",
+                "edge",
+                "request",
+                "from_ns",
+                "host",
             ],
             Table::Methods => &["service", "build", "class", "method", "descriptor"],
             Table::Branches => &["service", "build", "class", "method", "descriptor", "bci", "edge"],

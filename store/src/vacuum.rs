@@ -61,8 +61,8 @@ impl Store {
         let mut state = self.state().await?;
         let mut named_since = None;
         if self.is_published().await? {
-            let commit = self.publish().await?.commit;
-            done.published = self.clear_shelf(options.removed, options.unknown).await?;
+            let commit;
+            (commit, done.published) = self.clear_shelf(options.removed, options.unknown).await?;
             named_since = self.shelf().await?.oldest_before(commit);
             state = self.state().await?;
         }

@@ -42,6 +42,38 @@ async fn a_sort_goes_to_disk() {
     assert!(spilled > 16 << 20, "{spilled} bytes were spilled");
 }
 
+/// Hosts in parts, the smallest of which is a host alone, against all at once with other SQL.
+#[tokio::test(flavor = "multi_thread")]
+async fn hosts_in_parts() {
+    let fleet = Fleet {
+        jvms: 50,
+        copies: 20,
+        ..Fleet::default()
+    };
+    let kept = support::stored(&fleet).await;
+    let at_once = Query::parse("odd-hosts", include_str!("data/odd-hosts-at-once.sql")).unwrap();
+    let engine = support::engine(&kept).await;
+    for given in [vec![], vec![("min_count", "100000")], vec![("build", "two")]] {
+        let given: Given = given
+            .iter()
+            .map(|&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned()))
+            .collect();
+        let (expected, _) = engine.ask(&at_once, &given).await.unwrap();
+        let (whole, _) = engine.ask(&ready("odd-hosts").unwrap(), &given).await.unwrap();
+        assert_eq!(whole.rows.len(), 50);
+        assert_eq!(whole.csv(), expected.csv());
+        for memory in [64 << 20, 24 << 20] {
+            let limits = Limits {
+                memory,
+                threads: NonZeroUsize::new(2),
+            };
+            let engine = support::engine_within(&kept, limits).await;
+            let (parts, _) = engine.ask(&ready("odd-hosts").unwrap(), &given).await.unwrap();
+            assert_eq!(parts.csv(), expected.csv(), "{memory}");
+        }
+    }
+}
+
 /// Tables of joins by hash cannot go to disk: the question is asked again, and joins sort.
 #[tokio::test(flavor = "multi_thread")]
 async fn joins_whose_tables_do_not_fit() {
@@ -51,7 +83,8 @@ async fn joins_whose_tables_do_not_fit() {
         ..Fleet::default()
     };
     let kept = support::stored(&fleet).await;
-    let (roomy, narrow, _) = both(&kept, &ready("odd-hosts").unwrap(), 16 << 20).await;
+    let at_once = Query::parse("odd-hosts", include_str!("data/odd-hosts-at-once.sql")).unwrap();
+    let (roomy, narrow, _) = both(&kept, &at_once, 16 << 20).await;
     assert_eq!(roomy.rows.len(), 24);
     assert_eq!(roomy.json(), narrow.json());
 }

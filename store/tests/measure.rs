@@ -1,8 +1,10 @@
 //! How fast, how small: numbers for the documentation. `cargo test --release --test measure -- --ignored --nocapture`; the number of
-//! profiles is `PROFILES`, a profile to make them of may be named by `PROFILE`; a folder with the windows of a real JVM by `WINDOWS`.
+//! profiles is `PROFILES`, of hosts `HOSTS`, a profile to make them of may be named by `PROFILE`; a folder with the windows of a real JVM by `WINDOWS`.
 
 mod common;
+mod fleet;
 mod measured;
+mod slow;
 
 use std::path::Path;
 
@@ -130,4 +132,37 @@ fn ingestion_and_compaction() {
     );
     let (seconds, peak) = took(&["verify", store]);
     println!("verify: {seconds:.1} s, {peak} MB");
+}
+
+/// What `slow-requests` takes if each host has a recording.
+#[test]
+#[ignore = "a measurement"]
+fn slow_requests_of_many_hosts() {
+    let hosts: u32 = std::env::var("HOSTS").map_or(1_000, |text| text.parse().unwrap());
+    let folder = TempDir::new().unwrap();
+    let store = folder.path().join("store");
+    let store = store.to_str().unwrap();
+    let plan = slow::Plan {
+        requests: 400,
+        ..slow::PLANTED
+    };
+    let all: Vec<u32> = (0..hosts).collect();
+    for some in all.chunks(500) {
+        let spool = folder.path().join("spool");
+        std::fs::create_dir(&spool).unwrap();
+        for &host in some {
+            let bytes = slow::recording(host, plan).to_bytes().unwrap();
+            std::fs::write(spool.join(format!("{host}.trodden")), bytes).unwrap();
+        }
+        took(&["add", "--create", store, spool.to_str().unwrap()]);
+        std::fs::remove_dir_all(spool).unwrap();
+    }
+    for when in ["as delivered", "compacted"] {
+        let (seconds, peak) = took(&["query", store, "slow-requests"]);
+        println!(
+            "slow-requests of {hosts} hosts, {when}: {seconds:.2} s, {peak} MB; {} bytes",
+            size(store)
+        );
+        took(&["compact", store]);
+    }
 }

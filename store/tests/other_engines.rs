@@ -4,6 +4,7 @@
 mod fleet;
 #[path = "network/moto.rs"]
 mod moto;
+mod slow;
 mod support;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +24,17 @@ const LOCAL: [&str; 4] = ["--master", "local[2]", "--conf", "spark.sql.shuffle.p
 /// Where a store's folder is.
 fn place(kept: &Kept) -> String {
     kept.folder.path().join("fleet").to_string_lossy().into_owned()
+}
+
+/// Adds recordings with requests.
+async fn with_requests(kept: &Kept) {
+    let files = slow::write(kept.folder.path(), slow::PLANTED);
+    let mut adder = Adder::new(&kept.store);
+    for files in files.chunks(2) {
+        adder.add(files, &AddOptions::default()).await.unwrap();
+    }
+    let asked = support::ask(kept, "slow-requests", &[]).await;
+    assert!(!asked.answer.rows.is_empty());
 }
 
 /// Asks both engines every ready question, Spark at a place that has the same windows; `settings` are of Spark.
@@ -65,6 +77,7 @@ async fn spark_gives_the_same_answers() {
         return;
     };
     let (_, kept) = support::small().await;
+    with_requests(&kept).await;
     same_answers(&kept, place(&kept), python, &LOCAL).await;
 }
 
@@ -161,6 +174,7 @@ async fn published_answers(kept: &Kept, engine: &str, python: &Path) {
 /// Tables of a store after deliveries, after compaction, and after a vacuum.
 async fn published_tables(engine: &str, python: &Path) {
     let (fleet, kept) = support::small().await;
+    with_requests(&kept).await;
     kept.store.publish().await.unwrap();
     published_answers(&kept, engine, python).await;
     // The first windows in rows of a day, the rest as they came.
@@ -340,6 +354,7 @@ async fn duckdb_gets_the_same_sums() {
         return;
     };
     let (_, kept) = support::small().await;
+    with_requests(&kept).await;
     let state = kept.store.state().await.unwrap();
     // Of each table: rows, the sum of a number, and how many names are distinct.
     let sums = [
@@ -349,6 +364,8 @@ async fn duckdb_gets_the_same_sums() {
         (Table::EdgeDays, "sum(count)", "count(DISTINCT edge)"),
         (Table::MethodDays, "sum(decisions)", "count(DISTINCT method)"),
         (Table::ContextDays, "sum(count)", "count(DISTINCT chain)"),
+        (Table::RequestDays, "sum(weight)", "count(DISTINCT host)"),
+        (Table::RequestEdgeDays, "sum(latency_ns)", "count(DISTINCT edge)"),
         (Table::Methods, "sum(line)", "count(DISTINCT graph)"),
         (Table::Branches, "sum(bci)", "count(DISTINCT condition)"),
         (Table::PathTexts, "sum(decisions)", "count(DISTINCT text)"),

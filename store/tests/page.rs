@@ -3,6 +3,7 @@
 
 mod common;
 mod fleet;
+mod slow;
 mod support;
 
 use common::{DAY, Window};
@@ -48,6 +49,23 @@ async fn what_was_planted_is_on_the_first_screen() {
     for outside in ["src=", "@import", "url(", "fetch(", "http:", "https:"] {
         assert!(!page.contains(outside), "{outside}");
     }
+}
+
+/// Where requests were recorded.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_slow_requests_share() {
+    let (_, kept) = support::small().await;
+    let without = page(&support::engine(&kept).await, &options(&[])).await.unwrap();
+    assert!(!without.contains("slow-requests"));
+    let files = slow::write(kept.folder.path(), slow::PLANTED);
+    let mut adder = Adder::new(&kept.store);
+    adder.add(&files, &AddOptions::default()).await.unwrap();
+    let page = page(&support::engine(&kept).await, &options(&[])).await.unwrap();
+    let slow = part(&page, "slow-requests");
+    assert!(
+        slow.contains("hit != null → no") && slow.contains(slow::NAME),
+        "{slow}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

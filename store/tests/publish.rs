@@ -123,6 +123,34 @@ async fn files_stay_while_a_snapshot_names_them() {
     assert!(gone.iter().all(|path| !path.exists()));
 }
 
+/// The metadata that a vacuum leaves names no snapshot that it took away.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_vacuum_leaves_is_whole() {
+    let (_, kept) = support::small().await;
+    let folder = kept.folder.path().join("fleet");
+    kept.store.publish().await.unwrap();
+    let days = CompactOptions {
+        to: Some(Granularity::Day),
+        older_than_ms: 0,
+        ..CompactOptions::default()
+    };
+    kept.store.compact(&days).await.unwrap();
+    kept.store.publish().await.unwrap();
+    let snapshots = |table: Table| metadata(&folder, table)["snapshots"].as_array().unwrap().clone();
+    assert_eq!(snapshots(Table::Paths).len(), 2);
+    let now = VacuumOptions {
+        removed: Duration::ZERO,
+        ..VacuumOptions::default()
+    };
+    assert!(kept.store.vacuum(&now).await.unwrap().published > 0);
+    for table in Table::ALL {
+        let left = snapshots(table);
+        assert_eq!(left.len(), 1, "{table}");
+        let list = left[0]["manifest-list"].as_str().unwrap();
+        assert!(Path::new(list.trim_start_matches("file://")).is_file(), "{list}");
+    }
+}
+
 /// Writers that ship have one publication a minute between them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_publication_is_not_repeated_at_once() {

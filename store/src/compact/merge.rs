@@ -244,6 +244,25 @@ fn statement(table: Table, buckets: bool) -> String {
             same.extend(["site", "along", "depth"]);
             vec![first("chain"), summed("count"), all("exact")]
         }
+        Table::RequestDays => {
+            same.extend(["host", "request", "from_ns"]);
+            let sums = [
+                "requests",
+                "unreadable",
+                "samples",
+                "weight",
+                "squares",
+                "latency_ns",
+            ];
+            let sums = sums.into_iter().chain(["collected", "waited"]);
+            sums.map(summed).collect()
+        }
+        Table::RequestEdgeDays => {
+            same.extend(["host", "request", "from_ns"]);
+            same.extend(method);
+            same.extend(["graph", "edge"]);
+            ["samples", "weight", "times", "latency_ns"].map(summed).into()
+        }
         Table::Methods => {
             same.extend(method);
             same.push("graph");
@@ -368,6 +387,8 @@ impl Sums {
             Table::Windows => &["merged", "path_ends", "lost", "cpu_ns"],
             Table::Paths | Table::PathDays | Table::EdgeDays | Table::ContextDays => &["count"],
             Table::MethodDays => &["paths", "decisions", "cpu_ns", "samples"],
+            Table::RequestDays => &["requests", "samples", "weight", "squares", "latency_ns"],
+            Table::RequestEdgeDays => &["samples", "weight", "times", "latency_ns"],
             Table::Methods | Table::Branches | Table::PathTexts => &[],
         };
         Sums(columns.iter().map(|&name| (name, 0)).collect())

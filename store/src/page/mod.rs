@@ -47,6 +47,7 @@ pub(crate) struct Answers {
     never_ran: Answer,
     changed: Answer,
     odd_hosts: Answer,
+    slow: Answer,
     coverage: Answer,
 }
 
@@ -122,6 +123,7 @@ pub async fn page(engine: &Engine, options: &PageOptions) -> Result<String, Quer
         never_ran: ask(ready("never-ran")?).await?,
         changed: ask(ready("changed")?).await?,
         odd_hosts: ask(ready("odd-hosts")?).await?,
+        slow: ask(ready("slow-requests")?).await?,
         coverage: ask(ready("coverage")?).await?,
     };
     Ok(write(&answers, options))
@@ -280,6 +282,15 @@ fn sections(answers: &Answers, options: &PageOptions) -> Markup {
             h2 { "Hosts that differ" }
             p.note { "How far a host's shares of paths are from those of all others on the last day: 0 is the same, 1 is no path in common." }
             (table(&answers.odd_hosts, &["host", "build", "distance", "others", "method", "text", "share", "others_share"], &ending("odd-hosts")))
+        }
+        // Most JVMs record none.
+        @if !answers.slow.rows.is_empty() {
+            section #slow-requests {
+                h2 { "What slow requests share" }
+                p.note { "Outcomes that the slowest hundredth of all hosts' requests took more often than the others did, by more than chance explains; \
+                    how many of the hosts with slow ones; and how long requests take with it and without." }
+                (table(&answers.slow, &["request", "build", "over_ms", "slow", "method", "way", "slow_share", "other_share", "hosts", "of_hosts", "with_ms", "without_ms"], &ending("slow-requests")))
+            }
         }
         section #hot-methods {
             h2 { "Methods that cost most" }

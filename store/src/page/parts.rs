@@ -54,6 +54,15 @@ fn head(column: &str) -> Markup {
         "distance" => ("Distance", None),
         "others" => ("Others' average", None),
         "share" => ("Share here", None),
+        "request" => ("Request", Some("text")),
+        "over_ms" => ("Slow over, ms", None),
+        "slow" => ("Slow", None),
+        "slow_share" => ("Share of slow", None),
+        "other_share" => ("Share of others", None),
+        "hosts" => ("Hosts", None),
+        "of_hosts" => ("Of", None),
+        "with_ms" => ("ms with", None),
+        "without_ms" => ("ms without", None),
         "others_share" => ("Share elsewhere", None),
         other => (other, Some("text")),
     };
@@ -72,8 +81,13 @@ fn cell(answer: &Answer, row: &[Value], column: &str) -> Markup {
         "way" => text(&answer.way(row), true),
         "text" => text(&path(value), false),
         "certain" => text(answer.certainty(row), false),
-        "old_share" | "new_share" | "share" | "others_share" => share(value, ""),
+        "old_share" | "new_share" | "share" | "others_share" | "slow_share" | "other_share" => {
+            share(value, "")
+        }
         "moved" => share(value, "+"),
+        "over_ms" | "with_ms" | "without_ms" => html! {
+            td.num data-value=(value.float().unwrap_or(-1.0)) { (value.float().map_or("–".to_owned(), |value| format!("{value:.1}"))) }
+        },
         "distance" | "others" => html! {
             td.num data-value=(value.float().unwrap_or(-1.0)) { (value.float().map_or("–".to_owned(), |value| format!("{value:.3}"))) }
         },

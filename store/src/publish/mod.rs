@@ -333,43 +333,44 @@ impl Store {
         }
     }
 
-    /// Takes away what of the published tables is older than `keep`, but for the newest; and manifests that nothing
-    /// names and that are of `unknown` age: a publication may be about to name them.
-    pub(crate) async fn clear_shelf(&self, keep: Duration, unknown: Duration) -> Result<u64, StoreError> {
-        let shelf = self.shelf().await?;
-        let Some(newest) = shelf
-            .snapshots
-            .values()
-            .filter_map(|all| all.keys().next_back())
-            .max()
-            .copied()
-        else {
-            return Ok(0);
-        };
+    /// Publishes the tables, and takes away what of them is older than `keep`, but for the newest; and manifests that nothing
+    /// names and that are of `unknown` age: a publication may be about to name them. The commit, and how many files went.
+    pub(crate) async fn clear_shelf(
+        &self,
+        keep: Duration,
+        unknown: Duration,
+    ) -> Result<(u64, u64), StoreError> {
+        let mut shelf = self.shelf().await?;
+        let state = self.state().await?;
         let now = crate::store::now_ms();
         let is_over = |meta: &ObjectMeta, age: Duration| {
             let at = u64::try_from(meta.last_modified.timestamp_millis()).unwrap_or(0);
             u128::from(now.saturating_sub(at)) >= age.as_millis()
         };
-        let (mut gone, mut lists) = (Vec::new(), Vec::new());
+        let mut gone = Vec::new();
         for (table, item, meta) in &shelf.all {
-            match item {
-                Item::Metadata(commit) | Item::Snapshot(commit, _)
-                    if *commit < newest && is_over(meta, keep) =>
-                {
-                    gone.push(meta.location.clone());
+            let (Item::Metadata(commit) | Item::Snapshot(commit, _)) = item else {
+                continue;
+            };
+            if *commit < state.version() && is_over(meta, keep) {
+                gone.push(meta.location.clone());
+                if let (Item::Snapshot(..), Some(of)) = (item, shelf.snapshots.get_mut(table)) {
+                    of.remove(commit);
                 }
-                Item::Snapshot(..) => lists.push((*table, meta.location.clone())),
-                _ => {}
             }
         }
+        // First the metadata that does not name them: whoever is killed in between leaves no name of what is not there.
+        let commit = self.publish_state(&state, &shelf).await?.commit;
         let deleted = self.delete(gone).await?;
         // Only here is anything of it read: which manifests are still named.
+        let shelf = self.shelf().await?;
         let mut named: BTreeSet<(Table, String)> = BTreeSet::new();
-        for (table, location) in lists {
-            let bytes = self.read(&location).await?;
-            for path in manifest::named(&bytes)? {
-                named.insert((table, path.rsplit('/').next().unwrap_or_default().to_owned()));
+        for (table, item, meta) in &shelf.all {
+            if let Item::Snapshot(..) = item {
+                let bytes = self.read(&meta.location).await?;
+                for path in manifest::named(&bytes)? {
+                    named.insert((*table, path.rsplit('/').next().unwrap_or_default().to_owned()));
+                }
             }
         }
         let unnamed = shelf.all.iter().filter(|(table, item, meta)| {
@@ -378,7 +379,7 @@ impl Store {
                 && !named.contains(&(*table, item.name()))
         });
         let unnamed = unnamed.map(|(_, _, meta)| meta.location.clone()).collect();
-        Ok(deleted + self.delete(unnamed).await?)
+        Ok((commit, deleted + self.delete(unnamed).await?))
     }
 }
 

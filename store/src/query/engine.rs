@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use datafusion::arrow::array::{ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray};
-use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::arrow::compute::concat_batches;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::MemTable;
 use datafusion::error::DataFusionError;
@@ -22,7 +23,7 @@ use super::error::QueryError;
 use super::files::{DataFile, Files, Gap};
 use super::head::Query;
 use super::notes::nothing_there;
-use super::once::Steps;
+use super::once::{Step, Steps};
 use super::params::{Given, Param, Params};
 use super::scan::Scan;
 use super::views::View;
@@ -64,6 +65,25 @@ pub struct Spent {
 
 /// Tables by their names.
 type Tables = Vec<(String, Arc<dyn TableProvider>)>;
+
+/// Bytes of memory for each row of a table that is looked at in parts.
+const BYTES_OF_A_ROW: usize = 768;
+/// Each part reads the files again.
+const MOST_PARTS: usize = 64;
+
+/// A table that was made.
+struct Made {
+    name: String,
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+impl Made {
+    fn as_table(&self) -> Result<(String, Arc<dyn TableProvider>), DataFusionError> {
+        let table = MemTable::try_new(self.schema.clone(), vec![self.batches.clone()])?;
+        Ok((self.name.clone(), Arc::new(table)))
+    }
+}
 
 /// Ways to save memory that are tried when it does not suffice, in this order: each is slower than the one
 /// before.
@@ -117,13 +137,27 @@ impl Engine {
             }
         };
         let chosen: Vec<&DataFile> = self.files.files.iter().filter(chosen).collect();
-        let steps = Steps::of(&query.sql, &query.once)?;
+        let steps = Steps::of(&query.sql, &query.once, query.parts.as_ref())?;
         let mut tables = self.tables(&params, &chosen)?;
         let mut spilled = 0;
-        for (name, sql) in &steps.first {
-            let (plan, batches) = self.step(sql, &tables, &query.views, &mut spilled).await?;
-            let table = MemTable::try_new(plan.schema(), vec![batches])?;
-            tables.push((name.clone(), Arc::new(table)));
+        let mut made: Vec<Made> = Vec::new();
+        let mut first = steps.first.iter();
+        while let Some(step) = first.next() {
+            let table = match query.parts.as_ref().filter(|_| step.in_parts) {
+                Some(parts) => {
+                    let others = first.by_ref().take(parts.tables.len() - 1);
+                    let steps: Vec<&Step> = std::iter::once(step).chain(others).collect();
+                    let of = made.iter().find(|table| table.name == parts.of);
+                    let of = of.ok_or_else(|| QueryError::Failed(format!("no table '{}'", parts.of)))?;
+                    let rows = chosen.iter().filter(|file| file.table == parts.by);
+                    let number = self.number_of_parts(rows.map(|file| file.rows).sum());
+                    self.in_parts(&steps, (of, number), &tables, &query.views, &mut spilled)
+                        .await?
+                }
+                None => self.made(step, &tables, &query.views, &mut spilled).await?,
+            };
+            tables.push(table.as_table()?);
+            made.push(table);
         }
         let (plan, batches) = self
             .step(&steps.last, &tables, &query.views, &mut spilled)
@@ -140,6 +174,67 @@ impl Engine {
         answer.nothing_there = nothing_there(&self.files, &query, &params, answer.rows.is_empty());
         spent.time = began.elapsed();
         Ok((answer, spent))
+    }
+
+    /// Makes a table.
+    async fn made(
+        &self,
+        step: &Step,
+        tables: &Tables,
+        views: &[&View],
+        spilled: &mut usize,
+    ) -> Result<Made, DataFusionError> {
+        let (plan, batches) = self.step(&step.sql, tables, views, spilled).await?;
+        Ok(Made {
+            name: step.name.clone(),
+            schema: plan.schema(),
+            batches,
+        })
+    }
+
+    /// Makes tables for a part of the rows of one at a time, and keeps the last of them.
+    async fn in_parts(
+        &self,
+        steps: &[&Step],
+        (of, number): (&Made, usize),
+        tables: &Tables,
+        views: &[&View],
+        spilled: &mut usize,
+    ) -> Result<Made, DataFusionError> {
+        let whole = concat_batches(&of.schema, &of.batches)?;
+        let length = whole.num_rows().div_ceil(number).max(1);
+        let mut kept: Option<Made> = None;
+        for from in (0..whole.num_rows().max(1)).step_by(length) {
+            let part = whole.slice(from, length.min(whole.num_rows() - from));
+            let part = Made {
+                name: of.name.clone(),
+                schema: of.schema.clone(),
+                batches: vec![part],
+            };
+            let mut tables: Tables = tables
+                .iter()
+                .filter(|(name, _)| *name != of.name)
+                .cloned()
+                .collect();
+            tables.push(part.as_table()?);
+            let mut last = None;
+            for step in steps {
+                let made = self.made(step, &tables, views, spilled).await?;
+                tables.push(made.as_table()?);
+                last = Some(made);
+            }
+            match (&mut kept, last) {
+                (Some(kept), Some(last)) => kept.batches.extend(last.batches),
+                (kept, last) => *kept = last,
+            }
+        }
+        kept.ok_or_else(|| DataFusionError::Plan("no table is made in parts".to_owned()))
+    }
+
+    /// In how many parts a table of that number of rows is looked at.
+    fn number_of_parts(&self, rows: u64) -> usize {
+        let fit = (self.limits.memory / BYTES_OF_A_ROW).max(1) as u64;
+        usize::try_from(rows.div_ceil(fit)).map_or(MOST_PARTS, |parts| parts.clamp(1, MOST_PARTS))
     }
 
     /// Runs one SELECT; adds to the bytes that were spilled.

@@ -8,14 +8,17 @@
 //! -- days method_days from since
 //! -- days paths from day to day
 //! -- views builds
-//! -- once counted
+//! -- once hosts
+//! -- parts hosts by paths: counted, found
 //! ```
 //!
 //! The first line is the question. `param` declares a column of the view `params`, which has one row. `days`
 //! promises that the answer depends on no row of a table outside of these days: files of others need not be
 //! opened. `views` names views that questions share, each after those that it uses. `once` names tables of
 //! the `WITH` that are worth to be made once and kept in memory; an engine that does not may make them
-//! whenever they are named.
+//! whenever they are named. `parts` promises that the last of the tables behind the colon (`found`) has for
+//! some rows of the first table (`hosts`, which is made once) what it has for these among all rows: an engine
+//! may make it for a part of them at a time. The more rows the table behind `by` has, the more parts.
 
 use super::error::QueryError;
 use super::views::{NoView, View, view};
@@ -37,6 +40,8 @@ pub struct Query {
     pub views: Vec<&'static View>,
     /// Tables of its `WITH` that are made once, in order.
     pub once: Vec<String>,
+    /// Tables of its `WITH` that can be made in parts.
+    pub parts: Option<InParts>,
     /// One SELECT.
     pub sql: String,
 }
@@ -93,6 +98,17 @@ pub struct Reach {
     pub to: Option<String>,
 }
 
+/// Tables that can be made for some rows of another one at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InParts {
+    /// The one whose rows are parted.
+    pub of: String,
+    /// The table whose number of rows says how many parts there are.
+    pub by: Table,
+    /// Those that are made for each part, in order; the last one is that which is kept.
+    pub tables: Vec<String>,
+}
+
 /// Why a declaration, or a parameter's value, makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum HeadError {
@@ -112,6 +128,8 @@ pub(super) enum HeadError {
     NoDay(String),
     #[error("days are declared as 'days TABLE from PARAM to PARAM'")]
     Days,
+    #[error("parts are declared once, as 'parts NAME by TABLE: NAME, …'")]
+    Parts,
     #[error(transparent)]
     Table(#[from] NoTable),
     #[error(transparent)]
@@ -135,6 +153,7 @@ impl Query {
             reaches: Vec::new(),
             views: Vec::new(),
             once: Vec::new(),
+            parts: None,
             sql: sql.to_owned(),
         };
         let comments = sql.lines().map_while(|line| line.strip_prefix("--"));
@@ -164,6 +183,11 @@ impl Query {
                 query
                     .once
                     .extend(rest.split(',').map(|name| name.trim().to_owned()));
+            } else if let Some(rest) = line.strip_prefix("parts ") {
+                let parts = in_parts(rest).map_err(wrong)?;
+                if query.parts.replace(parts).is_some() {
+                    return Err(wrong(HeadError::Parts));
+                }
             } else if index == 0 {
                 query.question = line.to_owned();
             }
@@ -264,6 +288,17 @@ fn reach(text: &str) -> Result<Reach, HeadError> {
     })
 }
 
+/// `hosts by paths: counted, found`
+fn in_parts(text: &str) -> Result<InParts, HeadError> {
+    let (spec, tables) = text.split_once(": ").ok_or(HeadError::Parts)?;
+    let (of, by) = spec.split_once(" by ").ok_or(HeadError::Parts)?;
+    Ok(InParts {
+        of: of.to_owned(),
+        by: by.parse()?,
+        tables: tables.split(',').map(|name| name.trim().to_owned()).collect(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -282,6 +317,19 @@ mod tests {
         );
         assert_eq!(query.params[2].default, Some(Default::Number(7)));
         assert_eq!(query.reaches[0].to.as_deref(), Some("day"));
+        assert_eq!(query.parts, None);
+        let query = Query::parse(
+            "x",
+            "-- What?\n-- once hosts\n-- parts hosts by paths: counted, found\nSELECT 1",
+        )
+        .unwrap();
+        let parts = InParts {
+            of: "hosts".to_owned(),
+            by: Table::Paths,
+            tables: vec!["counted".to_owned(), "found".to_owned()],
+        };
+        assert_eq!((query.once, query.parts), (vec!["hosts".to_owned()], Some(parts)));
+        let query = Query::parse("x", sql).unwrap();
         let views: Vec<&str> = query.views.iter().map(|view| view.name).collect();
         assert_eq!(views, ["builds", "chosen"]);
         assert!(query.has(Table::Windows) && !query.has(Table::Branches));
@@ -296,6 +344,11 @@ mod tests {
         assert!(wrong("-- days paths from x").contains("no parameter 'x'"));
         assert!(wrong("-- param x DATE\n-- days branches from x").contains("has no days"));
         assert!(wrong("-- views build").contains("no view 'build'; there are builds, "));
+        assert!(wrong("-- a\n-- parts hosts: counted").contains("'parts NAME by TABLE"));
+        assert!(
+            wrong("-- parts a by paths: b\n-- parts a by paths: b")
+                .contains("line 2: parts are declared once")
+        );
         assert!(wrong("-- param x DATE\n-- days path from x").contains("there is no table 'path'"));
     }
 }

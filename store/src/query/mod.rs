@@ -24,7 +24,7 @@ pub use answer::{Answer, Value};
 pub use engine::{Engine, Limits, Spent};
 pub use error::QueryError;
 pub use files::{DataFile, Files, Gap};
-pub use head::{Declared, Default, ParamKind, Query, Reach};
+pub use head::{Declared, Default, InParts, ParamKind, Query, Reach};
 pub use params::{Given, Params};
 pub use ready::{READY, ready};
 pub use views::View;

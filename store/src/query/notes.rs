@@ -146,7 +146,8 @@ impl<'a> Asked<'a> {
         if tables.is_empty() || tables.iter().any(has) {
             return None;
         }
-        let counted: Vec<&str> = tables.into_iter().map(contents).collect();
+        let mut counted: Vec<&str> = tables.into_iter().map(contents).collect();
+        counted.dedup();
         Some(format!(
             "no window{} has {}{}",
             self.whose(),
@@ -187,6 +188,7 @@ impl<'a> Asked<'a> {
 fn contents(table: Table) -> &'static str {
     match table {
         Table::ContextDays => "calling contexts",
+        Table::RequestDays | Table::RequestEdgeDays => "requests",
         Table::EdgeDays => "ways out of branches",
         Table::MethodDays => "methods that ran",
         _ => "paths",

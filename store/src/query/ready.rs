@@ -4,7 +4,7 @@ use super::error::{QueryError, nearest};
 use super::head::Query;
 
 /// Names and SQL, in the order in which people see them.
-pub const READY: [(&str, &str); 7] = [
+pub const READY: [(&str, &str); 8] = [
     (
         "hot-methods",
         include_str!("../../../docs/fleet/queries/hot-methods.sql"),
@@ -29,6 +29,10 @@ pub const READY: [(&str, &str); 7] = [
     (
         "contexts-to",
         include_str!("../../../docs/fleet/queries/contexts-to.sql"),
+    ),
+    (
+        "slow-requests",
+        include_str!("../../../docs/fleet/queries/slow-requests.sql"),
     ),
 ];
 

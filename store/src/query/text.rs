@@ -218,6 +218,9 @@ impl Answer {
     /// `line 17: age < 12 → yes`.
     pub(crate) fn way(&self, row: &[Value]) -> String {
         let of = |name: &str| self.get(row, name).text();
+        if of("condition").is_none() && of("outcome").is_none() {
+            return "–".to_owned();
+        }
         let line = self
             .get(row, "line")
             .number()

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use trodden_profile::Key;
 
 use super::extract::{Extract, PathRow, WindowRow};
+use super::requests::{Band, BandSum, Taken, TakenSum};
 use super::signatures::Signature;
 use crate::log::{Day, Windows};
 
@@ -35,6 +36,9 @@ pub(crate) struct Group {
     pub edges: FxHashMap<(Signature, Key, Key), EdgeSum>,
     pub methods: FxHashMap<Signature, MethodSum>,
     pub contexts: FxHashMap<Key, ContextSum>,
+    /// With the host.
+    pub requests: FxHashMap<(Arc<str>, Band), BandSum>,
+    pub taken: FxHashMap<(Arc<str>, Taken), TakenSum>,
 }
 
 /// How often an edge was followed, if it was counted.
@@ -160,6 +164,15 @@ impl Batch {
             };
             group.contexts.insert(row.context, sum);
         }
+        let host: Arc<str> = extract.window.about.host.as_str().into();
+        for (band, more) in extract.requests.bands {
+            let of = (Arc::clone(&host), band);
+            group.requests.entry(of).or_default().add(&more);
+        }
+        for (taken, more) in extract.requests.taken {
+            let of = (Arc::clone(&host), taken);
+            group.taken.entry(of).or_default().add(&more);
+        }
         group.windows.push(extract.window);
         self.weight += group.weight() - before;
     }
@@ -177,6 +190,8 @@ impl Group {
             + self.edges.len() * 2 * size_of::<((Signature, Key, Key), EdgeSum)>()
             + self.methods.len() * 2 * size_of::<(Signature, MethodSum)>()
             + contexts
+            + self.requests.len() * 2 * size_of::<((Arc<str>, Band), BandSum)>()
+            + self.taken.len() * 2 * size_of::<((Arc<str>, Taken), TakenSum)>()
     }
 }
 

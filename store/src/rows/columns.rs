@@ -13,6 +13,7 @@ use trodden_profile::Key;
 use super::batch::{Batch, Build, CHAIN, ContextSum, CountSum, EdgeSum, Group, MethodSum};
 use super::extract::{PathRow, WindowRow};
 use super::known::Dimensions;
+use super::requests::{BandSum, TakenSum};
 use super::signatures::{Order, Signature, Signatures};
 use crate::error::StoreError;
 use crate::file::{Contents, FileWriter, NewFile, Partition};
@@ -42,6 +43,8 @@ pub(crate) fn fact_files(batch: &mut Batch, signatures: &Signatures) -> Result<V
             Table::EdgeDays,
             Table::MethodDays,
             Table::ContextDays,
+            Table::RequestDays,
+            Table::RequestEdgeDays,
         ];
         let written: Result<Vec<Option<NewFile>>, StoreError> = tables
             .into_par_iter()
@@ -107,7 +110,10 @@ impl Scope<'_> {
             Table::PathDays => self.path_days(group),
             Table::EdgeDays => self.edge_days(group),
             Table::MethodDays => self.method_days(group),
-            _ => self.context_days(group),
+            Table::ContextDays => self.context_days(group),
+            Table::RequestDays => self.request_days(group),
+            Table::RequestEdgeDays => self.request_edge_days(group),
+            Table::Methods | Table::Branches | Table::PathTexts => Ok(None),
         }
     }
 
@@ -286,6 +292,54 @@ impl Scope<'_> {
                 names(chains.iter().map(String::as_str)),
                 numbers(of().map(|sum| sum.count)),
                 flags(of().map(|sum| sum.exact)),
+            ]);
+            columns
+        })
+    }
+
+    fn request_days(&self, group: &Group) -> Result<Option<NewFile>, StoreError> {
+        let mut rows: Vec<_> = group.requests.iter().collect();
+        rows.sort_unstable_by_key(|((host, band), _)| (band, host));
+        self.file(Table::RequestDays, &rows, |rows| {
+            let sums = |number: fn(&BandSum) -> u64| numbers(rows.iter().map(move |(_, sum)| number(sum)));
+            vec![
+                names(rows.iter().map(|((host, _), _)| &**host)),
+                names(rows.iter().map(|((_, band), _)| &*band.request)),
+                numbers(rows.iter().map(|((_, band), _)| band.from_ns)),
+                sums(|sum| sum.requests),
+                sums(|sum| sum.unreadable),
+                sums(|sum| sum.samples),
+                sums(|sum| sum.weight),
+                sums(|sum| sum.squares),
+                sums(|sum| sum.latency_ns),
+                sums(|sum| sum.collected),
+                sums(|sum| sum.waited),
+            ]
+        })
+    }
+
+    fn request_edge_days(&self, group: &Group) -> Result<Option<NewFile>, StoreError> {
+        let mut rows: Vec<_> = group.taken.iter().collect();
+        rows.sort_unstable_by_key(|((host, taken), _)| {
+            let rank = self.order.rank(taken.signature);
+            (rank, taken.edge, &taken.band, host, taken.graph)
+        });
+        self.file(Table::RequestEdgeDays, &rows, |rows| {
+            let taken = || rows.iter().map(|((_, taken), _)| taken);
+            let sums = |number: fn(&TakenSum) -> u64| numbers(rows.iter().map(move |(_, sum)| number(sum)));
+            let mut columns = vec![
+                names(rows.iter().map(|((host, _), _)| &**host)),
+                names(taken().map(|taken| &*taken.band.request)),
+                numbers(taken().map(|taken| taken.band.from_ns)),
+            ];
+            columns.extend(self.class_method_descriptor(taken().map(|taken| taken.signature)));
+            columns.extend([
+                keys(taken().map(|taken| taken.graph)),
+                keys(taken().map(|taken| taken.edge)),
+                sums(|sum| sum.samples),
+                sums(|sum| sum.weight),
+                sums(|sum| sum.times),
+                sums(|sum| sum.latency_ns),
             ]);
             columns
         })

@@ -9,6 +9,7 @@ use trodden_profile::{
 
 use super::about::{About, counts_all_paths};
 use super::classes::{Class, Classes, Number};
+use super::requests::RequestRows;
 use super::signatures::Signature;
 
 /// The row of a window.
@@ -79,6 +80,7 @@ pub(crate) struct Extract {
     pub edges: Vec<EdgeRow>,
     pub methods: Vec<MethodRow>,
     pub contexts: Vec<ContextRow>,
+    pub requests: RequestRows,
     /// Paths with a count: class and method by position, number.
     pub counted: Vec<(u32, u32, Number)>,
     /// Parallel to the profile's.
@@ -106,6 +108,7 @@ impl Extract {
             edges: Vec::new(),
             methods: Vec::new(),
             contexts: Vec::new(),
+            requests: RequestRows::default(),
             counted: Vec::new(),
             classes: profile
                 .classes
@@ -122,6 +125,7 @@ impl Extract {
         extract.add_covered(profile);
         extract.add_time(profile, classes);
         extract.add_ran(profile);
+        extract.requests = RequestRows::of(profile, &extract.classes, classes);
         if let Some(contexts) = &profile.contexts {
             extract.add_contexts(profile, contexts, classes);
         }
@@ -333,14 +337,14 @@ impl Extract {
 }
 
 /// Which ways out of branches have known counts, where probes leave loops out.
-struct Known(Vec<bool>);
+pub(super) struct Known(Vec<bool>);
 
 impl Known {
-    fn of(map: &MethodMap, counts: &MethodCounts) -> Option<Known> {
+    pub fn of(map: &MethodMap, counts: &MethodCounts) -> Option<Known> {
         (!map.unobserved.is_empty()).then(|| Known(map.known_blocks(counts)))
     }
 
-    fn edge(&self, map: &MethodMap, edge: trodden_numbering::EdgeRef) -> bool {
+    pub fn edge(&self, map: &MethodMap, edge: trodden_numbering::EdgeRef) -> bool {
         map.known_edge(&self.0, edge)
     }
 }

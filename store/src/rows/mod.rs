@@ -6,6 +6,7 @@ mod classes;
 mod columns;
 mod extract;
 mod known;
+mod requests;
 mod signatures;
 
 pub(crate) use about::About;
