@@ -79,12 +79,31 @@ fn shares_of_bursts_are_those_of_the_program() -> Result<()> {
     Ok(())
 }
 
-/// Of a program that ends before the first burst nothing is claimed.
+/// A program whose paths end after the first burst, which comes with the JVM's start, and before the second one.
+const LATE: &str = "
+public class Late {
+    static int turn(int i) {
+        return i % 3 == 0 ? i : -i;
+    }
+
+    public static void main(String[] args) throws Exception {
+        Thread.sleep(1500);
+        int sum = 0;
+        for (int i = 0; i < 1000; i++) {
+            sum += turn(i);
+        }
+        System.out.println(sum);
+    }
+}
+";
+
+/// Of a program without a path in a burst nothing is claimed.
 #[test]
 fn without_a_burst_nothing_is_known() -> Result<()> {
     let jdk = Jdk::ends()?.pop().ok_or("no JDK")?;
     let folder = tempfile::tempdir()?;
-    let source = Path::new(build::ROOT).join("stress/Turns.java");
+    let source = folder.path().join("Late.java");
+    std::fs::write(&source, LATE)?;
     build::javac(&jdk, ".", &[source], folder.path())?;
     let mut run = Command::new(&artefacts::artefacts()?.cli);
     run.args(["run", "--profile", "kpaths", "--burst", "jvm:1h:2ms", "-o"]);
@@ -92,7 +111,7 @@ fn without_a_burst_nothing_is_known() -> Result<()> {
     run.arg(jdk.command("java").get_program())
         .arg("-cp")
         .arg(folder.path());
-    let ran = process::run(run.args(["Turns", "1"]), LIMIT)?.success()?;
+    let ran = process::run(run.arg("Late"), LIMIT)?.success()?;
     assert!(ran.stderr.contains("No path ended in a burst"), "{}", ran.stderr);
     Ok(())
 }
