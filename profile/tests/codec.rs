@@ -320,14 +320,7 @@ fn example_with_forest() -> Profile {
 
 #[test]
 fn the_documented_forest_is_right() {
-    let page = include_str!("../../docs/file-format.md");
-    let dump = page
-        .split("```forest")
-        .nth(1)
-        .unwrap()
-        .split("```")
-        .next()
-        .unwrap();
+    let dump = include_str!("forest.hex");
     let bytes = |part: &str| -> Vec<u8> {
         part.lines()
             .map(|line| line.split('#').next().unwrap())
@@ -429,14 +422,7 @@ fn example_with_contexts() -> Profile {
 
 #[test]
 fn the_documented_contexts_are_right() {
-    let page = include_str!("../../docs/file-format.md");
-    let dump = page
-        .split("```contexts")
-        .nth(1)
-        .unwrap()
-        .split("```")
-        .next()
-        .unwrap();
+    let dump = include_str!("contexts.hex");
     let bytes = |part: &str| -> Vec<u8> {
         part.lines()
             .map(|line| line.split('#').next().unwrap())

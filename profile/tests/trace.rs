@@ -389,12 +389,10 @@ fn example() -> Vec<Item> {
     ]
 }
 
-/// The annotated example of the documentation is a trace, and the one that it says it is.
+/// The annotated example is a trace, and the one that it says it is.
 #[test]
 fn the_documented_example_is_right() {
-    let page = include_str!("../../docs/traces.md");
-    let dump = page.split("```hex").nth(1).unwrap().split("```").next().unwrap();
-    let bytes: Vec<u8> = dump
+    let bytes: Vec<u8> = include_str!("trace.hex")
         .lines()
         .map(|line| line.split('#').next().unwrap())
         .flat_map(str::split_whitespace)
@@ -409,7 +407,7 @@ fn the_documented_example_is_right() {
 
 /// For a change of the example.
 #[test]
-#[ignore = "prints what the documentation has to show"]
+#[ignore = "prints the bytes of trace.hex"]
 fn print_the_example() {
     for byte in plain_file(&written(&example(), EventKinds::ACTIVATION_PATHS), |_, _| ()) {
         print!("{byte:02x} ");

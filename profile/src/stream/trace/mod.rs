@@ -1,9 +1,9 @@
 //! The `.trace` file: the event stream of a run, to be replayed by any analysis.
 //!
-//! `docs/traces.md` has the grammar and an example. A trace is a row of sections framed like those of a `.trodden`
-//! file, but written during the run: chunks of one thread's words, path maps of classes as they are loaded, beginnings
-//! and ends of threads. It is read the same way, in memory that does not grow with the file. A trace whose JVM was
-//! killed is good up to its last whole section.
+//! `docs/traces.md` has the grammar, `tests/trace.hex` an example. A trace is a row of sections framed like those of
+//! a `.trodden` file, but written during the run: chunks of one thread's words, path maps of classes as they are
+//! loaded, beginnings and ends of threads. It is read the same way, in memory that does not grow with the file. A
+//! trace whose JVM was killed is good up to its last whole section.
 //!
 //! ```
 //! use trodden_profile::RunInfo;

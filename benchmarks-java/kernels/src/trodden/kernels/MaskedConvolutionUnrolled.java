@@ -6,7 +6,8 @@ import java.nio.ByteOrder;
 
 /**
  * {@link MaskedConvolution} with the loop that its 10-iteration path profile suggests: eight pixels at a time where
- * all eight go the same way (k-BLPP's figure 7). docs/k-iteration-paths.md shows how to get there.
+ * all eight go the same way (k-BLPP's figure 7). benchmarks-java/book/k-iteration-paths.md
+ * shows how to get there.
  */
 final class MaskedConvolutionUnrolled extends MaskedConvolution {
     private static final VarHandle LONGS =
