@@ -79,7 +79,8 @@ fn shares_of_bursts_are_those_of_the_program() -> Result<()> {
     Ok(())
 }
 
-/// A program whose paths end after the first burst, which comes with the JVM's start, and before the second one.
+/// A program whose paths end after the first burst, which comes with the JVM's start, and before the
+/// second one.
 const LATE: &str = "
 public class Late {
     static int turn(int i) {
