@@ -68,9 +68,12 @@ fn records(path: &Path) -> Vec<Value> {
 fn field<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     match value {
         Value::Union(_, inner) => field(inner, name),
-        Value::Record(fields) => fields.iter().find_map(|(known, value)| match known == name {
-            true => Some(value),
-            false => field(value, name),
+        Value::Record(fields) => fields.iter().find_map(|(known, value)| {
+            if known == name {
+                Some(value)
+            } else {
+                field(value, name)
+            }
         }),
         _ => None,
     }

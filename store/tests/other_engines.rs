@@ -314,6 +314,67 @@ async fn spark_gives_the_same_answers_about_a_store_on_s3() {
     same_answers(&kept, "s3a://fleet/store".to_owned(), python, &arguments).await;
 }
 
+/// Tables that are published on an S3 server, after a delivery and after compaction and a vacuum.
+#[tokio::test(flavor = "multi_thread")]
+async fn pyiceberg_reads_tables_published_on_s3() {
+    let (Some(python), Some(moto)) = (python::interpreter(), moto::Moto::start()) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let files = slow::write(folder.path(), slow::PLANTED);
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trodden-store"));
+        let output = moto::s3(&mut command, moto.address)
+            .args(arguments)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        // That tables were not published is only said.
+        assert!(
+            output.status.success() && said.is_empty(),
+            "{arguments:?}: {said}"
+        );
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let script = "\
+import sys, pyarrow.fs
+from pyiceberg.table import StaticTable
+host, tables = sys.argv[1], sys.argv[2:]
+there = {'access_key': 'test', 'secret_key': 'test', 'region': 'us-east-1'}
+files = pyarrow.fs.S3FileSystem(endpoint_override=host, scheme='http', **there)
+own = {'s3.access-key-id': 'test', 's3.secret-access-key': 'test', 's3.region': 'us-east-1', 's3.endpoint': f'http://{host}'}
+for table in tables:
+    folder = f'fleet/store/tables/{table}/metadata'
+    version = files.open_input_stream(f'{folder}/version-hint.text').read().decode()
+    rows = StaticTable.from_metadata(f's3://{folder}/v{version}.metadata.json', own).scan().to_arrow().num_rows
+    print(f'{table},{rows}')
+";
+    let same_rows = || {
+        let mut arguments = vec!["-c".to_owned(), script.to_owned(), moto.address.to_string()];
+        arguments.extend(Table::ALL.map(|table| table.name().to_owned()));
+        let theirs = python::run(python, arguments);
+        let theirs = String::from_utf8(theirs.stdout).unwrap();
+        for table in Table::ALL {
+            let question = format!("SELECT count(*) AS n FROM {table}");
+            let rows = run(&["query", "s3://fleet/store", "--sql", &question, "--format", "csv"]);
+            let rows = rows.lines().last().unwrap();
+            assert!(
+                theirs.lines().any(|line| line == format!("{table},{rows}")),
+                "{table}: {rows}\n{theirs}"
+            );
+        }
+    };
+    for (at, file) in files.iter().enumerate() {
+        let file = file.to_str().unwrap();
+        run(&["add", "--create", "s3://fleet/store", file]);
+        if at == 0 {
+            same_rows();
+        }
+    }
+    run(&["compact", "s3://fleet/store", "--vacuum", "--keep", "0s"]);
+    same_rows();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn spark_says_what_is_wrong() {
     let Some(python) = python::interpreter() else {

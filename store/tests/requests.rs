@@ -192,3 +192,46 @@ async fn without_requests_the_answer_says_so() {
     let said = asked.answer.nothing_there.unwrap();
     assert!(said.starts_with("no window has requests since "), "{said}");
 }
+
+/// Each column has a meaning in the schema, and values are of the types that it says.
+#[tokio::test(flavor = "multi_thread")]
+async fn json_is_as_its_schema_says() {
+    let file =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schema/trodden-query.schema.json");
+    let schema: serde_json::Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let row = &schema["$defs"]["slow-request"];
+    let properties = row["properties"].as_object().unwrap();
+    let (found, _) = stored(PLANTED).await;
+    let (nothing, _) = stored(Plan { longer: 0, ..PLANTED }).await;
+    let mut rows = 0;
+    for kept in [&found, &nothing] {
+        let json = ask(kept, "slow-requests", &given(&[("over_ms", "15")]))
+            .await
+            .answer
+            .json();
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        for key in schema["required"].as_array().unwrap() {
+            assert!(json.get(key.as_str().unwrap()).is_some(), "{key}");
+        }
+        for one in json["rows"].as_array().unwrap() {
+            let one = one.as_object().unwrap();
+            assert!(one.keys().eq(properties.keys()), "{one:?}");
+            for (name, value) in one {
+                let of = match value {
+                    serde_json::Value::Null => "null",
+                    serde_json::Value::String(_) => "string",
+                    value if value.is_i64() => "integer",
+                    _ => "number",
+                };
+                let kinds = &properties[name]["type"];
+                let is = |kind: &serde_json::Value| kind == of || kind == "number" && of == "integer";
+                let fits = kinds
+                    .as_array()
+                    .map_or_else(|| is(kinds), |kinds| kinds.iter().any(is));
+                assert!(fits, "{name}: {value} is no {kinds}");
+            }
+            rows += 1;
+        }
+    }
+    assert!(rows >= 3, "{rows}");
+}
