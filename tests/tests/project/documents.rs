@@ -156,6 +156,22 @@ fn each_page_is_in_its_book_once() -> Result<()> {
     Ok(())
 }
 
+/// Words of the users' book at most, without its decisions: a page that grows takes them from another one.
+const MOST_WORDS: usize = 35_000;
+
+#[test]
+fn the_users_book_can_be_read_in_an_afternoon() -> Result<()> {
+    let folder = root().join(BOOKS[0]);
+    let pages = listed_pages(BOOKS[0])?;
+    let pages = pages.iter().filter(|page| !page.starts_with("decisions"));
+    let mut words = 0;
+    for page in pages {
+        words += fs::read_to_string(folder.join(page))?.split_whitespace().count();
+    }
+    assert!((1..=MOST_WORDS).contains(&words), "{words} words");
+    Ok(())
+}
+
 /// `path` without `.` and `..`.
 fn plain(path: &Path) -> PathBuf {
     let mut parts: Vec<&std::ffi::OsStr> = Vec::new();
