@@ -629,7 +629,7 @@ impl<'p> MethodView<'p> {
     }
 
     /// The part of its time that an outcome of a branch or switch has: that of the paths that follow the edge, and of
-    /// all that it alone leads to, as loops are. None without samples, or if no path is known to go there.
+    /// code that it alone leads to, such as loops. None without samples, or if no path is known to go there.
     pub fn time_of(&self, edge: EdgeRef) -> Option<PathTime> {
         let outcomes = self.outcome_times();
         let group = *outcomes.numbers.get(&edge)?;

@@ -39,6 +39,21 @@ pub enum Table {
     PathTexts,
 }
 
+/// Columns of [`Table::RequestDays`] that add up.
+pub(crate) const REQUEST_SUMS: [&str; 8] = [
+    "requests",
+    "unreadable",
+    "samples",
+    "weight",
+    "squares",
+    "latency_ns",
+    "collected",
+    "waited",
+];
+
+/// Columns of [`Table::RequestEdgeDays`] that add up.
+pub(crate) const REQUEST_EDGE_SUMS: [&str; 4] = ["samples", "weight", "times", "latency_ns"];
+
 impl Table {
     /// All of them.
     pub const ALL: [Table; 11] = [
@@ -145,22 +160,13 @@ impl Table {
             }
             Table::RequestDays => {
                 fields.extend(band());
-                let sums = [
-                    "requests",
-                    "unreadable",
-                    "samples",
-                    "weight",
-                    "squares",
-                    "latency_ns",
-                ];
-                fields.extend(sums.map(number));
-                fields.extend(["collected", "waited"].map(number));
+                fields.extend(REQUEST_SUMS.map(number));
             }
             Table::RequestEdgeDays => {
                 fields.extend(band());
                 fields.extend(method());
                 fields.extend([name("graph"), name("edge")]);
-                fields.extend(["samples", "weight", "times", "latency_ns"].map(number));
+                fields.extend(REQUEST_EDGE_SUMS.map(number));
             }
             Table::Methods => {
                 fields.extend(method());

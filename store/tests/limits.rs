@@ -42,6 +42,11 @@ async fn a_sort_goes_to_disk() {
     assert!(spilled > 16 << 20, "{spilled} bytes were spilled");
 }
 
+/// The question about hosts for all of them at the same time, in SQL of its own.
+fn odd_hosts_at_once() -> Query {
+    Query::parse("odd-hosts", include_str!("data/odd-hosts-at-once.sql")).unwrap()
+}
+
 /// Hosts in parts, the smallest of which is a host alone, against all at once with other SQL.
 #[tokio::test(flavor = "multi_thread")]
 async fn hosts_in_parts() {
@@ -51,7 +56,7 @@ async fn hosts_in_parts() {
         ..Fleet::default()
     };
     let kept = support::stored(&fleet).await;
-    let at_once = Query::parse("odd-hosts", include_str!("data/odd-hosts-at-once.sql")).unwrap();
+    let at_once = odd_hosts_at_once();
     let engine = support::engine(&kept).await;
     for given in [vec![], vec![("min_count", "100000")], vec![("build", "two")]] {
         let given: Given = given
@@ -83,7 +88,7 @@ async fn joins_whose_tables_do_not_fit() {
         ..Fleet::default()
     };
     let kept = support::stored(&fleet).await;
-    let at_once = Query::parse("odd-hosts", include_str!("data/odd-hosts-at-once.sql")).unwrap();
+    let at_once = odd_hosts_at_once();
     let (roomy, narrow, _) = both(&kept, &at_once, 16 << 20).await;
     assert_eq!(roomy.rows.len(), 24);
     assert_eq!(roomy.json(), narrow.json());

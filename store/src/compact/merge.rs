@@ -22,7 +22,7 @@ use crate::error::{StoreError, Unfit};
 use crate::file::{Contents, FileWriter, NewFile, Partition, read_all};
 use crate::log::{FileEntry, Granularity};
 use crate::store::Store;
-use crate::tables::Table;
+use crate::tables::{REQUEST_EDGE_SUMS, REQUEST_SUMS, Table};
 
 /// Memory for sorting and adding up, in bytes.
 const MEMORY: usize = 512 << 20;
@@ -246,22 +246,13 @@ fn statement(table: Table, buckets: bool) -> String {
         }
         Table::RequestDays => {
             same.extend(["host", "request", "from_ns"]);
-            let sums = [
-                "requests",
-                "unreadable",
-                "samples",
-                "weight",
-                "squares",
-                "latency_ns",
-            ];
-            let sums = sums.into_iter().chain(["collected", "waited"]);
-            sums.map(summed).collect()
+            REQUEST_SUMS.map(summed).into()
         }
         Table::RequestEdgeDays => {
             same.extend(["host", "request", "from_ns"]);
             same.extend(method);
             same.extend(["graph", "edge"]);
-            ["samples", "weight", "times", "latency_ns"].map(summed).into()
+            REQUEST_EDGE_SUMS.map(summed).into()
         }
         Table::Methods => {
             same.extend(method);
@@ -387,8 +378,8 @@ impl Sums {
             Table::Windows => &["merged", "path_ends", "lost", "cpu_ns"],
             Table::Paths | Table::PathDays | Table::EdgeDays | Table::ContextDays => &["count"],
             Table::MethodDays => &["paths", "decisions", "cpu_ns", "samples"],
-            Table::RequestDays => &["requests", "samples", "weight", "squares", "latency_ns"],
-            Table::RequestEdgeDays => &["samples", "weight", "times", "latency_ns"],
+            Table::RequestDays => &REQUEST_SUMS,
+            Table::RequestEdgeDays => &REQUEST_EDGE_SUMS,
             Table::Methods | Table::Branches | Table::PathTexts => &[],
         };
         Sums(columns.iter().map(|&name| (name, 0)).collect())

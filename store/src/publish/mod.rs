@@ -359,7 +359,7 @@ impl Store {
                 }
             }
         }
-        // First the metadata that does not name them: whoever is killed in between leaves no name of what is not there.
+        // First the metadata that does not name them: a writer that is killed in between leaves no name of a missing file.
         let commit = self.publish_state(&state, &shelf).await?.commit;
         let deleted = self.delete(gone).await?;
         // Only here is anything of it read: which manifests are still named.

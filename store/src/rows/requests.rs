@@ -11,7 +11,7 @@ use super::classes::{Class, Classes};
 use super::extract::Known;
 use super::signatures::Signature;
 
-/// A request stands for so many of these units: sums of whole numbers are the same in any order.
+/// Units of a request: sums of whole numbers are the same in any order.
 const UNITS: f64 = 1000.0;
 /// Lower bounds of the bands of an octave.
 const STEPS: [f64; 4] = [
@@ -36,9 +36,9 @@ pub(crate) struct BandSum {
     /// Of a name, whatever their latency: those whose paths cannot be read.
     pub unreadable: u64,
     pub samples: u64,
-    /// Thousandths of the requests that the samples stand for.
+    /// Thousandths of the requests that the samples represent.
     pub weight: u64,
-    /// The same of the squares of what each stands for.
+    /// The same of the squares of what each represents.
     pub squares: u64,
     /// Nanoseconds that these requests took.
     pub latency_ns: u64,

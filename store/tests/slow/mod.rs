@@ -24,11 +24,11 @@ pub const LIMIT: u64 = 1 << 24;
 pub struct Plan {
     /// Of each host.
     pub requests: u64,
-    /// One of so many takes the outcome.
+    /// One of this number of requests takes the outcome.
     pub rare: u64,
     /// How much longer it takes then.
     pub longer: u64,
-    /// One of so many others takes 40 ms as well, most of it in a collection.
+    /// One of this number of the others takes 40 ms as well, most of it in a collection.
     pub collected: u64,
 }
 
@@ -103,7 +103,7 @@ pub fn recording(host: u32, plan: Plan) -> Profile {
         let longer = if is_planted { plan.longer } else { 0 };
         let latency_ns = MS + random.below(8 * MS) + longer + collections_ns;
         *latencies.entry(latency_ns).or_default() += 1;
-        // Of the others a third is kept; each stands for three.
+        // Of the others a third is kept; each represents three.
         let is_slow = latency_ns >= LIMIT;
         if is_slow || request.is_multiple_of(3) {
             samples.push(RequestSample {
