@@ -201,8 +201,9 @@ cp "$new" "$root/tmp/packages/new.deb"
 cp "$classes/Odd.class" "$root/tmp/packages/"
 inside() { chroot "$root" /usr/bin/env -u TRODDEN_AGENT HOME=/nonexistent PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
 profiles() {
-    inside /usr/bin/trodden run "$java" -cp /tmp/packages Odd 2>"$root/tmp/told"
-    grep -q 'i % 3 == 1 → yes' "$root/tmp/told"
+    inside /usr/bin/trodden run -o /tmp/packages/odd.trodden "$java" -cp /tmp/packages Odd
+    inside /usr/bin/trodden report /tmp/packages/odd.trodden --all >"$root/tmp/all"
+    grep -q 'i % 3 == 1 → yes' "$root/tmp/all" || { cat "$root/tmp/all"; exit 1; }
 }
 
 inside dpkg --install /tmp/packages/old.deb
