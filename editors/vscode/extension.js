@@ -32,7 +32,7 @@ async function start() {
     await client.start();
   } catch (error) {
     vscode.window.showErrorMessage(
-      `${server.command} lsp did not start: the setting trodden.program names the program (${error.message})`,
+      `${server.command} lsp did not start: the setting trodden.program names the program (${error?.message ?? error})`,
     );
   }
 }

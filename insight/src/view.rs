@@ -56,8 +56,8 @@ pub struct View<'p> {
     pub contexts: Option<ContextsView<'p>>,
     /// The hot subpaths, if the profile has some: those that touch the selected methods.
     pub subpaths: Option<SubpathsView<'p>>,
-    /// CPU time of all methods, if the profile has samples.
-    pub times: Option<Times<'p>>,
+    /// CPU time of all methods, if the profile has samples, however few.
+    pub sampled: Option<Times<'p>>,
     /// Where source text is found.
     pub sources: Rc<Sources>,
 }
@@ -284,6 +284,11 @@ impl BranchView {
 }
 
 impl<'p> View<'p> {
+    /// CPU time of all methods, if there are enough samples to say where it was.
+    pub fn times(&self) -> Option<&Times<'p>> {
+        self.sampled.as_ref()?.if_enough()
+    }
+
     /// Builds the model; `pattern` selects methods, the totals stay those of the whole profile. `bytecode`: decisions
     /// are shown as what the bytecode did.
     pub fn new(
@@ -371,9 +376,9 @@ impl<'p> View<'p> {
         }
         let mut with_row = measured(profile);
         with_row.extend(left_out::names(profile));
-        let times = (profile.cpu.as_ref()).map(|samples| Times::new(samples, &with_row));
+        let sampled = (profile.cpu.as_ref()).map(|samples| Times::new(samples, &with_row));
         let mut left_out = Vec::new();
-        if let Some(times) = &times {
+        if let Some(times) = sampled.as_ref().and_then(Times::if_enough) {
             methods.iter_mut().for_each(|method| method.set_times(times));
             let ran = methods.iter().filter(|method| method.has_counts());
             let ran: HashSet<Names> = ran.map(MethodView::names).collect();
@@ -429,7 +434,7 @@ impl<'p> View<'p> {
             without_cut_paths,
             kpaths: profile.kpaths.as_ref(),
             contexts: None,
-            times,
+            sampled,
             subpaths: (profile.subpaths.as_ref()).map(|about| SubpathsView::new(about, profile, pattern)),
             sources: Rc::clone(sources),
         }

@@ -152,7 +152,7 @@ fn line_times<'v, 'p>(
     view: &'v View<'p>,
     shown: impl Iterator<Item = usize>,
 ) -> Option<(&'v Times<'p>, LineTimes)> {
-    let times = view.times.as_ref()?;
+    let times = view.times()?;
     let mut maps = HashMap::new();
     for method in shown.map(|index| &view.methods[index]) {
         if let Some(frame) = times.frame(method.names()) {

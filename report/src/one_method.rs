@@ -60,7 +60,8 @@ impl OneMethod {
                 let mut method = MethodView::new(class, map, counts, Rc::clone(&sources));
                 method.readings = profile.run.has_readings_only();
                 let place = (position as u32, index as u32);
-                method.describe(profile.conditions.get(&place), times.as_ref());
+                let times = times.as_ref().and_then(Times::if_enough);
+                method.describe(profile.conditions.get(&place), times);
                 found.get_or_insert_default().add(&method);
             }
         }

@@ -44,7 +44,7 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
     let mut shown = 0;
     for row in rows.iter().take(top) {
         let lines = match row {
-            Ranked::Method(method) => method_lines(&page, method, view.times.is_some(), paths, width),
+            Ranked::Method(method) => method_lines(&page, method, view.times().is_some(), paths, width),
             Ranked::LeftOut(left) => left_out_lines(&page, left, paths, width),
         };
         let used = page.out.lines().count() + lines.len() + ending.len() + 2;
@@ -140,7 +140,7 @@ pub(crate) fn stands_out(page: &mut Page, view: &View, width: usize) {
 
 /// Says what the numbers of the list are.
 fn title(page: &mut Page, view: &View, width: usize) {
-    let text = match view.times {
+    let text = match view.times() {
         Some(_) => words::HOT_BY_TIME,
         None => "Hot methods (share of all decisions), with their hot paths",
     };

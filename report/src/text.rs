@@ -122,7 +122,7 @@ impl Page {
             };
             facts += &format!("; {whole}paths {}", words::participle(view.basis));
         }
-        if let Some(times) = &view.times {
+        if let Some(times) = &view.sampled {
             let (time, samples) = (words::seconds(times.total.ns), thousands(times.total.samples));
             facts += &format!("; {time} of CPU time in {samples} samples");
         }
@@ -187,7 +187,7 @@ impl Page {
     }
 
     fn table(&mut self, view: &View, rows: &[Ranked]) {
-        let title = match view.times {
+        let title = match view.times() {
             Some(_) => {
                 "Hot methods (own CPU time, with that of code without probes that they call; share of decisions)"
             }
@@ -196,7 +196,7 @@ impl Page {
         for line in wrap(title, WIDTH) {
             self.styled_line(TITLE, &line);
         }
-        let time = |text: String| match view.times {
+        let time = |text: String| match view.times() {
             Some(_) => format!("{text:>9}"),
             None => String::new(),
         };

@@ -215,3 +215,34 @@ fn names_of_methods_are_whole_on_narrow_terminals() {
         }
     }
 }
+
+/// Of few samples it is said how many there are, and nothing else.
+#[test]
+fn few_samples_do_not_say_where_the_time_was() {
+    let text = |read: u64| {
+        let profile = common::cpu::shop([9_000, 1_000], [10, 5, 3, 2], read, 10);
+        let report = Report::new(&profile, &ReportOptions::default()).unwrap();
+        let json: Value = serde_json::from_str(&report.json().unwrap()).unwrap();
+        assert_eq!(json["time"]["samples"], 30 + read);
+        let all = ReportOptions {
+            all: true,
+            ..ReportOptions::default()
+        };
+        let text = report.text(false) + &Report::new(&profile, &all).unwrap().text(false);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let few = text(69);
+    assert!(
+        few.contains("99 samples of all Java threads. They are too few to say where it was: 100 are needed."),
+        "{few}"
+    );
+    for no in ["with callees", "of the whole time", "own CPU time"] {
+        assert!(!few.contains(no), "{no}: {few}");
+    }
+    assert!(few.contains("Hot methods (share of all decisions)"), "{few}");
+    let enough = text(70);
+    assert!(
+        enough.contains("own CPU time") && enough.contains("FileInputStream.read"),
+        "{enough}"
+    );
+}

@@ -7,6 +7,7 @@ use crate::common::cpu::{row, samples, shop, shop_frames, time, with_answers};
 use crate::common::{self, Random};
 use flate2::read::GzDecoder;
 use serde_json::Value;
+use trodden_insight::path_time::ENOUGH_SAMPLES;
 use trodden_profile::{CpuFrame, CpuRow, Profile};
 use trodden_report::{Report, ReportError, ReportOptions, StackKind, Weight};
 
@@ -114,9 +115,9 @@ fn each_tool_gets_time_first_and_executions_too() {
 fn what_the_counts_do_not_tell_is_no_paths() {
     // A place that is in no block, and a loop that is not counted would be the same.
     let rows = [
-        row(None, 0, None, time(7)),
-        row(Some(0), 1, None, time(3)),
-        row(None, 1, None, time(5)),
+        row(None, 0, None, time(70)),
+        row(Some(0), 1, None, time(30)),
+        row(None, 1, None, time(50)),
     ];
     let profile = Profile {
         cpu: Some(samples(shop_frames(), &rows)),
@@ -127,9 +128,9 @@ fn what_the_counts_do_not_tell_is_no_paths() {
     assert_eq!(
         brief(collapsed(&profile, &options(None, None)).unwrap()),
         map([
-            (unknown, 7_000_000),
-            (&format!("{unknown};{read}"), 3_000_000),
-            (read, 5_000_000)
+            (unknown, 70_000_000),
+            (&format!("{unknown};{read}"), 30_000_000),
+            (read, 50_000_000)
         ])
     );
     assert_eq!(
@@ -137,9 +138,9 @@ fn what_the_counts_do_not_tell_is_no_paths() {
         map([
             (
                 "demo;demo.Shop;demo.Shop.lookup();Shop.lookup [path not known]",
-                10_000_000
+                100_000_000
             ),
-            ("[in no counted method]", 5_000_000)
+            ("[in no counted method]", 50_000_000)
         ])
     );
 }
@@ -336,13 +337,15 @@ fn any_tree_is_divided_as_by_hand() {
     for _ in 0..300 {
         let counts = [random.below(1_000) + 1, random.below(1_000) + 1];
         let bcis = [None, Some(1), Some(2), Some(4), Some(10), Some(13), Some(900)];
-        let rows: Vec<CpuRow> = (0..1 + random.below(40))
+        let mut rows: Vec<CpuRow> = (0..1 + random.below(40))
             .map(|at| {
                 let parent = random.below(at + 1).checked_sub(1).map(|parent| parent as u32);
                 let (frame, bci) = (random.below(3) as u32, bcis[random.below(7) as usize]);
                 row(parent, frame, bci, time(random.below(50)))
             })
             .collect();
+        // Of fewer nothing would be known.
+        rows.push(row(None, 1, None, time(ENOUGH_SAMPLES)));
         let cpu = samples(shop_frames(), &rows);
         let total = cpu.total().ns;
         let profile = Profile {

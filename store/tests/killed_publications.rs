@@ -5,7 +5,6 @@ mod fleet;
 mod slow;
 mod support;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use apache_avro::Reader;
 use apache_avro::types::Value;
 use fleet::{Fleet, Random};
-use support::python;
+use support::{published, python};
 use trodden_store::query::{Engine, Files, Given, Limits, READY, ready};
 use trodden_store::tables::Table;
 use trodden_store::{Place, Store};
@@ -92,7 +91,7 @@ fn path(value: &Value, name: &str) -> PathBuf {
 }
 
 /// Snapshot and rows of a published table, of which every file is there; `None` if it has not been published.
-fn published(store: &Path, table: Table) -> Option<(u64, u64)> {
+fn newest(store: &Path, table: Table) -> Option<(u64, u64)> {
     let folder = store.join(format!("tables/{table}/metadata"));
     let version = fs::read_to_string(folder.join("version-hint.text")).ok()?;
     let metadata = fs::read(folder.join(format!("v{version}.metadata.json"))).unwrap();
@@ -135,7 +134,8 @@ async fn answers(store: &Store) -> String {
     all
 }
 
-fn kill(times: u64, each_duck: Option<u64>) {
+/// `others`: after how many turns other engines are asked.
+fn kill(times: u64, others: Option<u64>) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -214,49 +214,37 @@ fn kill(times: u64, each_duck: Option<u64>) {
         // Whatever is published is whole, and not newer than the log.
         let version = runtime.block_on(open().state()).unwrap().version();
         for table in Table::ALL {
-            assert!(published(&store, table).is_none_or(|(commit, _)| commit <= version));
+            assert!(newest(&store, table).is_none_or(|(commit, _)| commit <= version));
         }
         run(commands[which]);
         run(&["publish", place]);
         let state = runtime.block_on(open().state()).unwrap();
         for table in Table::ALL {
             let rows: u64 = state.files(table).map(|file| file.rows).sum();
-            assert_eq!(published(&store, table), Some((state.version(), rows)), "{table}");
+            assert_eq!(newest(&store, table), Some((state.version(), rows)), "{table}");
         }
         assert_eq!(&runtime.block_on(answers(&open())), after);
-        if each_duck.is_some_and(|each| turn % each == 0) {
-            duck(place, folder.path(), after);
+        if others.is_some_and(|each| turn % each == 0) {
+            for (engine, python) in [
+                ("duckdb", python::interpreter()),
+                ("pyiceberg", python::interpreter()),
+                ("spark", python::with_iceberg()),
+            ] {
+                python
+                    .iter()
+                    .for_each(|python| same_bytes(engine, python, place, after));
+            }
         }
     }
     println!("killed before its end: {killed:?} of {times}");
     assert!(killed.iter().all(|&killed| killed > 0), "{killed:?}");
 }
 
-/// DuckDB's answers over the published tables are the same bytes.
-fn duck(place: &str, folder: &Path, expected: &str) {
-    let Some(python) = python::interpreter() else {
-        return;
-    };
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/published.py");
-    let out = folder.join("duck");
-    fs::create_dir_all(&out).unwrap();
-    let mut arguments = vec![
-        script.to_string_lossy().into_owned(),
-        "duckdb".to_owned(),
-        place.to_owned(),
-        out.to_string_lossy().into_owned(),
-        String::new(),
-        "to=Shop.load".to_owned(),
-    ];
-    arguments.extend(READY.map(|(name, _)| name.to_owned()));
-    python::run(python, arguments);
-    let said: String = READY
-        .iter()
-        .map(|(name, _)| fs::read_to_string(out.join(format!("{name}.csv"))).unwrap())
-        .collect();
-    let lines = |text: &str| -> BTreeSet<String> { text.lines().map(str::to_owned).collect() };
-    assert_eq!(lines(&said), lines(expected));
-    assert!(said == expected, "the same rows in another order");
+/// The answers of an engine over the published tables are the same bytes.
+fn same_bytes(engine: &str, python: &Path, place: &str, expected: &str) {
+    let theirs = published::ask(engine, python, place, &[("to", "Shop.load")]);
+    let said: String = READY.iter().map(|(name, _)| theirs.of(name)).collect();
+    assert!(said == expected, "{engine} says\n{said}\nwe say\n{expected}");
 }
 
 #[test]

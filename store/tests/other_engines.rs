@@ -12,7 +12,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use fleet::Fleet;
-use support::{Kept, python};
+use support::maven::{from_maven, list};
+use support::{Kept, published, python};
 use trodden_store::log::Granularity;
 use trodden_store::query::READY;
 use trodden_store::tables::Table;
@@ -127,27 +128,8 @@ async fn spark_gives_the_same_answers_about_a_large_fleet() {
 
 /// Asks an engine that reads the published tables by their names; the answers have to be the same, byte for byte.
 async fn published_answers(kept: &Kept, engine: &str, python: &Path) {
-    let folder = tempfile::tempdir().unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/published.py");
     let params = [("to", "Shop.load"), ("since", "newest-2d")];
-    let jars = match engine {
-        "spark" => from_maven("org.apache.iceberg", "iceberg-spark-runtime-4.1_2.13", "1.11.0"),
-        _ => Vec::new(),
-    };
-    let jars: Vec<String> = jars
-        .iter()
-        .map(|jar| jar.to_string_lossy().into_owned())
-        .collect();
-    let mut arguments = vec![
-        script.to_string_lossy().into_owned(),
-        engine.to_owned(),
-        place(kept),
-        folder.path().to_string_lossy().into_owned(),
-        jars.join(","),
-    ];
-    arguments.extend(params.map(|(name, value)| format!("{name}={value}")));
-    arguments.extend(READY.map(|(name, _)| name.to_owned()));
-    python::run(python, arguments);
+    let theirs = published::ask(engine, python, &place(kept), &params);
     let mut rows = 0;
     for (name, _) in READY {
         let query = trodden_store::query::ready(name).unwrap();
@@ -155,20 +137,11 @@ async fn published_answers(kept: &Kept, engine: &str, python: &Path) {
         let own: Vec<(&str, &str)> = params.iter().filter(known).copied().collect();
         let answer = support::ask(kept, name, &support::given(&own)).await.answer;
         rows += answer.rows.len();
-        let theirs = std::fs::read_to_string(folder.path().join(format!("{name}.csv"))).unwrap();
-        let ours = answer.csv();
+        let (ours, theirs) = (answer.csv(), theirs.of(name));
         assert!(ours == theirs, "{name}: we say\n{ours}\n{engine} says\n{theirs}");
     }
     assert!(rows > READY.len(), "nothing to compare");
-    let theirs = std::fs::read_to_string(folder.path().join("rows.csv")).unwrap();
-    let state = kept.store.state().await.unwrap();
-    for table in Table::ALL {
-        let rows: u64 = state.files(table).map(|file| file.rows).sum();
-        assert!(
-            theirs.lines().any(|line| line == format!("{table},{rows}")),
-            "{table}: {rows}\n{theirs}"
-        );
-    }
+    theirs.has_rows_of(&kept.store.state().await.unwrap());
 }
 
 /// Tables of a store after deliveries, after compaction, and after a vacuum.
@@ -246,40 +219,6 @@ fn hadoop_aws(python: &Path) -> Vec<PathBuf> {
         })
         .expect("Spark has a Hadoop");
     from_maven("org.apache.hadoop", "hadoop-aws", &version)
-}
-
-/// The jars of an artifact and of what it needs, from Maven Central, once.
-fn from_maven(group: &str, name: &str, version: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{version}"));
-    if !folder.join("jars").is_dir() {
-        std::fs::create_dir_all(&folder).unwrap();
-        let project = format!(
-            "<project><modelVersion>4.0.0</modelVersion><groupId>t</groupId><artifactId>t</artifactId><version>1</version>\
-             <dependencies><dependency><groupId>{group}</groupId><artifactId>{name}</artifactId>\
-             <version>{version}</version></dependency></dependencies></project>"
-        );
-        std::fs::write(folder.join("pom.xml"), project).unwrap();
-        let mut maven = Command::new("mvn");
-        let brought = maven
-            .args([
-                "-q",
-                "-B",
-                "dependency:copy-dependencies",
-                "-DincludeScope=runtime",
-            ])
-            .args(["-DoutputDirectory=jars.part"])
-            .current_dir(&folder)
-            .status()
-            .expect("Maven runs");
-        assert!(brought.success());
-        std::fs::rename(folder.join("jars.part"), folder.join("jars")).unwrap();
-    }
-    list(&folder.join("jars"))
-}
-
-fn list(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).collect()
 }
 
 /// Files and log of the store are read from an S3 server.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use trodden_profile::{CpuFrame, CpuFrameKind, CpuSamples, CpuTime, MethodTime, facts, share_interval};
 
 use crate::names;
+use crate::path_time::ENOUGH_SAMPLES;
 use crate::view::View;
 
 /// CPU samples, ready to be shown.
@@ -28,7 +29,7 @@ pub struct CpuView<'v> {
 impl<'v> CpuView<'v> {
     /// The CPU time of a view, if it has samples.
     pub fn of(view: &'v View<'_>) -> Option<Self> {
-        let times = view.times.as_ref()?;
+        let times = view.sampled.as_ref()?;
         let mut methods: Vec<_> = times.samples.frames.iter().zip(&times.methods).collect();
         methods.sort_by(|(one, a), (other, b)| b.all.own.ns.cmp(&a.all.own.ns).then(one.cmp(other)));
         Some(CpuView {
@@ -39,6 +40,11 @@ impl<'v> CpuView<'v> {
             threads: view.run.facts.get(facts::SAMPLED_THREADS_MS),
             clock: view.run.facts.get(facts::CPU_CLOCK),
         })
+    }
+
+    /// True if the samples are too few to say where the time was.
+    pub fn has_few(&self) -> bool {
+        self.total.samples < ENOUGH_SAMPLES
     }
 
     /// The share of a time in all of it.

@@ -25,7 +25,7 @@ struct Place {
 /// All stacks. Places in a method fall together, but for the paths through them: the innermost method whose paths were counted
 /// is followed by its path, and that by what it called. A sample is not divided, so where paths are shown there is only time.
 pub(super) fn export(cpu: &CpuView, view: &View) -> Option<Export> {
-    let times = view.times.as_ref()?;
+    let times = view.sampled.as_ref()?;
     let splits = splits(view, times);
     let is_split = splits.iter().any(Option::is_some);
     let mut export = Export {

@@ -101,7 +101,7 @@ fn name(split: &Split, way: Way) -> (String, u8) {
 
 /// The larger chains of a profile.
 pub(super) fn data(cpu: &CpuView, view: &View) -> Option<Data> {
-    let times = view.times.as_ref()?;
+    let times = view.sampled.as_ref()?;
     let splits = splits(view, times);
     let mut places = Places::default();
     let mut chains: Vec<Chain> = Vec::new();

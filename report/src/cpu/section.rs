@@ -57,7 +57,7 @@ impl ReportSection for Kind {
     }
 
     fn json<'v>(&self, view: &'v View<'v>, extent: &Extent) -> Option<Json<'v>> {
-        let (cpu, times) = (CpuView::of(view)?, view.times.as_ref()?);
+        let (cpu, times) = (CpuView::of(view)?, view.sampled.as_ref()?);
         let divided = divided(&splits(view, times), times);
         Some(Box::new(json::document(&cpu, divided, extent.top)))
     }

@@ -1,6 +1,7 @@
 //! CPU samples in words.
 
 use trodden_insight::cpu::CpuView;
+use trodden_insight::path_time::ENOUGH_SAMPLES;
 use trodden_profile::{CpuFrame, MethodTime};
 
 use super::title_within;
@@ -23,6 +24,9 @@ pub(super) fn about(cpu: &CpuView) -> String {
             _ => "",
         }
     );
+    if cpu.total.samples > 0 && cpu.has_few() {
+        text += &format!(" They are too few to say where it was: {ENOUGH_SAMPLES} are needed.");
+    }
     // Of each thread the time from its last sample to its end: nothing to speak of, unless threads are short.
     if let Some(ns) = cpu.missed_ns().filter(|&ns| ns >= cpu.total.ns / 100 && ns > 0) {
         text += &format!(" {} more of theirs was not sampled.", seconds(ns));
@@ -59,6 +63,7 @@ pub(super) fn notes(cpu: &CpuView) -> Option<String> {
     let failed: Vec<String> = about
         .failed
         .iter()
+        .filter(|_| !cpu.has_few())
         .map(|failed| format!("{} {}", failed.reason, percent(cpu.share(failed.time))))
         .collect();
     if !failed.is_empty() {
@@ -125,7 +130,7 @@ pub(super) fn overview(cpu: &CpuView, width: usize, page: &mut Page) {
         };
         page.line(&text);
     }
-    if cpu.total.samples > 0 {
+    if !cpu.has_few() {
         let own = cpu.methods.iter().filter(|(_, time)| !time.all.own.is_none());
         table(cpu, own, FIRST, width, page);
     }
@@ -138,7 +143,7 @@ pub(super) fn overview(cpu: &CpuView, width: usize, page: &mut Page) {
 /// In the long report: by own time, and with what is called.
 pub(super) fn lines(cpu: &CpuView, top: usize, page: &mut Page) {
     page.wrapped(0, &about(cpu));
-    if cpu.total.samples > 0 {
+    if !cpu.has_few() {
         page.line("");
         page.styled_line(TITLE, "Most time of their own");
         let own = cpu.methods.iter().filter(|(_, time)| !time.all.own.is_none());

@@ -20,7 +20,7 @@ pub fn method_title(view: &View, method: &MethodView) -> String {
     let mut parts = vec![calls(view, method)];
     match time(method) {
         Some(time) => parts.push(of_time(time.share, time.total_share)),
-        None if view.times.is_some() => parts.push("no CPU sample".to_owned()),
+        None if view.times().is_some() => parts.push("no CPU sample".to_owned()),
         None => parts.push(format!("{} of all decisions", percent(method.share))),
     }
     parts.push(format!(

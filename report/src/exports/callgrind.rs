@@ -82,7 +82,7 @@ fn add_samples(
     view: &View,
     methods: &BTreeMap<(&str, &str, &str), &MethodView>,
 ) {
-    let Some(times) = &view.times else { return };
+    let Some(times) = &view.sampled else { return };
     let samples = times.samples;
     let frames: Vec<(String, Option<&MethodView>)> = (samples.frames.iter())
         .map(|frame| {

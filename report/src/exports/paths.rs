@@ -45,7 +45,7 @@ pub(crate) struct Shape {
 /// All chosen methods; those beyond `top` together.
 pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export {
     let with_paths = shape.with_paths;
-    let times = view.times.as_ref().filter(|_| shape.with_time);
+    let times = view.times().filter(|_| shape.with_time);
     let mut export = Export {
         leaves: if with_paths { "paths" } else { "methods" },
         notes: vec![words::how_counted(view.run, view.basis)],
@@ -84,7 +84,7 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
         ));
     }
     let counted = |times: u64, instructions: u64| {
-        if shape.with_time && view.times.is_some() {
+        if shape.with_time && view.times().is_some() {
             [0, times, instructions]
         } else {
             [times, instructions, 0]
@@ -168,7 +168,7 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
 
 /// CPU time from sample to sample, in nanoseconds: on average, as the system's clock may tick more slowly than was asked for.
 pub(crate) fn sampled_ns(view: &View) -> Option<u64> {
-    let total = view.times.as_ref()?.total;
+    let total = view.times()?.total;
     Some(total.ns.checked_div(total.samples)?.max(1))
 }
 

@@ -250,7 +250,7 @@ pub(super) fn exceptions(about: &About, view: &View) -> Option<Finding> {
         .filter(|p| p.description.start_kind == StartKind::Handler)
         .max_by_key(|p| p.count)?;
     let block = first.description.blocks.first()?.index();
-    let making = view.times.as_ref().map(|times| {
+    let making = view.times().map(|times| {
         let frame = times.frame(method.names());
         frame.map_or(0.0, |frame| {
             ratio(time_of_throwables(times, frame), times.total.ns)

@@ -45,8 +45,8 @@ pub(crate) fn find(view: &View) -> Vec<Finding> {
         let about = About {
             index,
             method,
-            share: if view.times.is_some() { time } else { share },
-            timed: view.times.is_some(),
+            share: if view.times().is_some() { time } else { share },
+            timed: view.times().is_some(),
             work: own,
             // What was not counted in part never says *never*.
             exact: view.run.exact

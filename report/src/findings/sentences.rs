@@ -14,7 +14,7 @@ use crate::words::{self, percent, range, thousands};
 
 /// Causes of the time, most first. None without samples.
 pub(super) fn causes(view: &View) -> Vec<Finding> {
-    let Some(times) = view.times.as_ref().filter(|times| times.total.ns > 0) else {
+    let Some(times) = view.times().filter(|times| times.total.ns > 0) else {
         return Vec::new();
     };
     let all = findings::causes(view, times);

@@ -11,7 +11,7 @@ use crate::words::percent;
 
 /// Those with most time. Where paths are sampled, or a method was left alone on purpose, there is nothing to tell.
 pub(super) fn under_way(view: &View) -> Vec<Finding> {
-    let Some(times) = view.times.as_ref().filter(|_| view.run.exact) else {
+    let Some(times) = view.times().filter(|_| view.run.exact) else {
         return Vec::new();
     };
     let profile = view.profile;

@@ -29,7 +29,7 @@ pub(super) fn cards<'v, 'p: 'v>(
     sources: &Sources,
 ) -> Vec<(&'v LeftOut<'p>, Markup)> {
     let chosen: Vec<&LeftOut> = chosen.collect();
-    let Some(times) = view.times.as_ref().filter(|_| !chosen.is_empty()) else {
+    let Some(times) = view.times().filter(|_| !chosen.is_empty()) else {
         return Vec::new();
     };
     let frames: HashMap<usize, Option<&MethodMap>> =

@@ -111,7 +111,7 @@ fn data<'v>(view: &'v View, anchors: &'v Anchors, full: usize, others: &[Uncount
         packages: Vec::new(),
         classes: Vec::new(),
         methods: Vec::new(),
-        time: view.times.as_ref().map(|_| Vec::new()),
+        time: view.times().map(|_| Vec::new()),
         others: Vec::new(),
         reasons: Vec::new(),
         anchors: BTreeMap::new(),
@@ -186,7 +186,7 @@ pub(crate) fn section(view: &View, anchors: &Anchors, full: usize, extent: &Exte
                     div.scrolled tabindex="0" role="region" aria-label="All methods" { table.sortable #all-methods {
                         thead { tr {
                             th scope="col" data-type="text" { "Method" }
-                            @if view.times.is_some() {
+                            @if view.times().is_some() {
                                 th.num scope="col" aria-sort="descending" title=(words::OWN_TIME) { "Own time" }
                                 th.num scope="col" title=(words::TIME_WITH_CALLEES) { "With callees" }
                                 th.num scope="col" { "Decisions" }
@@ -239,7 +239,7 @@ struct Uncounted {
 
 /// Methods without counts, most time first.
 fn uncounted(view: &View) -> Vec<Uncounted> {
-    let Some(times) = &view.times else {
+    let Some(times) = view.times() else {
         return Vec::new();
     };
     let counted: HashSet<_> = view.methods.iter().map(MethodView::names).collect();
@@ -283,7 +283,7 @@ fn row(view: &View, method: &MethodView, link: &str) -> Markup {
     html! {
         tr {
             td.name { a href=(link) { span.package { (breakable(&dotted(method.class))) "." } wbr; b { (breakable(&method.signature())) } } }
-            @if view.times.is_some() {
+            @if view.times().is_some() {
                 @let [near, total] = time_shares(method);
                 td.num { (bar(near)) span { (percent(near)) } }
                 td.num { (percent(total)) }

@@ -40,7 +40,7 @@ pub(super) struct WatchArgs {
     #[arg(long, value_name = "PERCENT", default_value_t = 0.05)]
     least: f64,
     /// The least change of the share of a path or outcome, in per cent
-    #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
     least_share: f64,
     /// How it is written
     #[arg(long, value_enum, default_value_t = Format::Markdown)]

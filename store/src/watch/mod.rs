@@ -46,7 +46,7 @@ impl Default for WatchOptions {
             until: None,
             false_alarms: 1.0,
             least: 0.0005,
-            least_share: 0.02,
+            least_share: 0.01,
         }
     }
 }

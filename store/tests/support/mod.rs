@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+pub mod maven;
+pub mod published;
 pub mod python;
 
 use trodden_store::query::{Answer, Engine, Files, Given, Limits, Query, Value, ready};

@@ -151,6 +151,13 @@ fn an_editor_shows_what_ran() -> Result<()> {
             message.starts_with("`n > 1000` was never true, in shop.Shop.price"),
             "{message}"
         );
+        // For editors that show no steps.
+        assert!(
+            message.contains("nearest path that ran (")
+                && message.contains("): ")
+                && message.contains("n > 1000 → no"),
+            "{message}"
+        );
         assert_eq!(diagnostics[0]["range"]["start"]["line"], 8, "{diagnostics:?}");
         let steps = diagnostics[0]["relatedInformation"]
             .as_array()

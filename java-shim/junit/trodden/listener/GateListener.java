@@ -40,11 +40,30 @@ public final class GateListener implements TestExecutionListener {
         if (parameters != null && !parameters.isEmpty()) {
             String separator = "";
             for (String type : parameters.split(",")) {
-                String plain = type.trim();
-                name.append(separator).append(plain.substring(plain.lastIndexOf('.') + 1));
+                name.append(separator).append(simple(type.trim()));
                 separator = ", ";
             }
         }
         return name.append(')').toString();
+    }
+
+    /** `String[]` for `[Ljava.lang.String;`: arrays have the names that the JVM has for them. */
+    private static String simple(String type) {
+        int dimensions = type.lastIndexOf('[') + 1;
+        StringBuilder name = new StringBuilder();
+        if (dimensions == 0) {
+            name.append(type.substring(type.lastIndexOf('.') + 1));
+        } else if (type.endsWith(";")) {
+            String element = type.substring(dimensions + 1, type.length() - 1);
+            name.append(element.substring(element.lastIndexOf('.') + 1));
+        } else {
+            int primitive = "BCDFIJSZ".indexOf(type.charAt(dimensions));
+            String[] names = {"byte", "char", "double", "float", "int", "long", "short", "boolean"};
+            name.append(primitive < 0 ? type.substring(dimensions) : names[primitive]);
+        }
+        for (int i = 0; i < dimensions; i++) {
+            name.append("[]");
+        }
+        return name.toString();
     }
 }

@@ -8,6 +8,9 @@ use trodden_numbering::EdgeRef;
 
 use super::{Said, about, nearest, view, within};
 
+/// Steps of a path that a message shows.
+const MOST_STEPS: usize = 8;
+
 /// Code on a changed line that nothing ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
@@ -19,7 +22,7 @@ pub struct Warning {
     pub line: u32,
     /// The name of the kind of warning, as in SARIF.
     pub rule: &'static str,
-    /// One sentence.
+    /// One sentence, with the first steps of the path.
     pub message: String,
     /// The nearest path that ran, step by step.
     pub steps: Vec<WarningStep>,
@@ -45,8 +48,18 @@ fn warning(untaken: &Untaken) -> Warning {
         message += &format!(", in {method}");
     }
     let run = nearest(untaken);
+    let steps = run.map_or_else(Vec::new, |(_, run)| steps(untaken, run));
     if let Some((_, run)) = run {
-        message += &format!("; {}:", about(run));
+        message += &format!("; {}", about(run));
+        // Many editors show the message alone.
+        let way: Vec<&str> = steps.iter().map(|step| &*step.message).collect();
+        let shown = &way[..way.len().min(MOST_STEPS)];
+        if !shown.is_empty() {
+            message += &format!(": {}", shown.join(" · "));
+        }
+        if shown.len() < way.len() {
+            message += " · …";
+        }
     }
     Warning {
         file: untaken.file.clone(),
@@ -57,7 +70,7 @@ fn warning(untaken: &Untaken) -> Warning {
             Missed::Method { .. } => super::sarif::METHOD_NEVER_RAN,
         },
         message,
-        steps: run.map_or_else(Vec::new, |(_, run)| steps(untaken, run)),
+        steps,
     }
 }
 

@@ -40,7 +40,7 @@ const NAME: &str = "CPU samples of Trodden; times and threads of samples are not
 /// # Errors
 /// If there are no CPU samples.
 pub(crate) fn write(view: &View, all: bool) -> Result<Vec<u8>, ReportError> {
-    let times = view.times.as_ref().filter(|times| times.total.samples > 0);
+    let times = view.sampled.as_ref().filter(|times| times.total.samples > 0);
     let times = times.ok_or(ReportError::NoSamples)?;
     let nodes = times.samples.tree.nodes();
     let own: Vec<CpuTime> = nodes.iter().map(|node| node.own).collect();

@@ -41,13 +41,22 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ShopTest {
     @Test void child() { assertEquals(0, Shop.price(3)); }
     @Test void count() { assertEquals(3, Shop.count(3)); }
     @ParameterizedTest @ValueSource(ints = {20, 30}) void adult(int age) { assertEquals(99, Shop.price(age)); }
+    @ParameterizedTest @MethodSource(\"both\") void several(String[] names, int[] ages) {
+        assertEquals(names.length - 1, Shop.price(ages[0]));
+    }
+    static Stream<Arguments> both() {
+        return Stream.of(Arguments.of(new String[] {\"a\"}, new int[] {3}));
+    }
     @Nested class Inside {
         @Test void few() { assertEquals(0, Shop.count(1)); }
         @Test void old() { assertEquals(99, Shop.price(70)); }
@@ -165,6 +174,8 @@ impl Project {
         record.args(["-o", ".trodden/tests/tests.gate", "--"]);
         record.arg(&self.program).arg("test");
         self.run(&mut record)?.success()?;
+        let gate = fs::read_to_string(self.path(".trodden/tests/tests.gate"))?;
+        assert!(gate.contains("ShopTest.several(String[], int[])"), "{gate}");
         Ok(())
     }
 
@@ -205,7 +216,7 @@ fn maven_runs_the_tests_that_a_change_needs() -> Result<()> {
         return Ok(());
     }
     let project = Project::maven()?;
-    let all = set(["child", "count", "adult", "few", "old"]);
+    let all = set(["child", "count", "adult", "several", "few", "old"]);
     let (ran, said) = project.tests(&[CHANGED])?;
     assert_eq!(ran, all);
     assert!(
@@ -217,12 +228,12 @@ fn maven_runs_the_tests_that_a_change_needs() -> Result<()> {
     // A profile, and no change.
     let (ran, said) = project.tests(&[CHANGED])?;
     assert_eq!(ran, set([]), "{said}");
-    assert!(said.contains("Left out: 5 test methods"), "{said}");
+    assert!(said.contains("Left out: 6 test methods"), "{said}");
     // A method: those that ran it, whether they are nested or have parameters.
     let shop = project.path(SHOP);
     edit(&shop, "return 99;", "return 100 - 1;")?;
     let (ran, said) = project.tests(&[CHANGED])?;
-    assert_eq!(ran, set(["child", "adult", "old"]), "{said}");
+    assert_eq!(ran, set(["child", "adult", "several", "old"]), "{said}");
     // The other one as well.
     edit(&shop, "all += name;", "all = all + name;")?;
     assert_eq!(project.tests(&[CHANGED])?.0, all);
@@ -285,7 +296,7 @@ fn gradle_runs_the_tests_that_a_change_needs() -> Result<()> {
     }
     let project = Project::gradle()?;
     // Gradle calls runs with parameters by these.
-    let all = set(["child", "count", "few", "old", "[1] 20", "[2] 30"]);
+    let all = set(["child", "count", "few", "old", "[1] 20", "[2] 30", "[1] [a], [3]"]);
     const CHANGED: &str = "-Ptrodden.tests=changed";
     let (ran, said) = project.tests(&[CHANGED])?;
     assert_eq!(ran, all, "{said}");
