@@ -49,6 +49,24 @@ fn time_of_common_code_belongs_to_the_paths_that_its_samples_were_on() {
     assert_eq!(lookup.paths.len(), 1, "{:?}", lookup.paths);
 }
 
+/// One run a side says little of how much less it is, but no method loses more than the whole time.
+#[test]
+fn no_more_goes_than_there_was() {
+    let diff = Diff::of_runs(
+        &[shop([1_000, 1_000], [0; 4], 2_000, 100)],
+        &[shop([1_000, 1_000], [0; 4], 20, 100)],
+        &DiffOptions::default(),
+    )
+    .unwrap();
+    let lookup = &diff.time.as_ref().unwrap().methods[0];
+    assert_eq!(lookup.title(), "demo.Shop.lookup()");
+    let [low, high] = lookup.near.share_interval;
+    assert!(
+        lookup.near.is_distinct() && low == -1.0 && high > lookup.near.share,
+        "{low} {high}"
+    );
+}
+
 #[test]
 fn the_path_that_takes_more_leads() {
     let (before, after) = shops();

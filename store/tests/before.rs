@@ -62,12 +62,7 @@ async fn same_by_name(kept: &Kept, engines: &[(&str, Option<&Path>)]) {
     for &(engine, python) in engines {
         let Some(python) = python else { continue };
         let place = kept.folder.path().join("fleet");
-        let theirs = published::ask(
-            engine,
-            python,
-            &place.to_string_lossy(),
-            &[("to", "Shop.load")],
-        );
+        let theirs = published::ask(engine, python, &place.to_string_lossy(), &[("to", "Shop.load")]);
         theirs.has_rows_of(&kept.store.state().await.unwrap());
         for (name, ours) in &ours {
             assert_eq!(&theirs.of(name), ours, "{engine}: {name}");

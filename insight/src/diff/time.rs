@@ -444,6 +444,8 @@ impl<'p> Timed<'_, 'p> {
             }
             None => in_common,
         };
+        // No more can go than all.
+        let interval = [interval[0].max(-self.most), interval[1]];
         TimeChange {
             ns: [before.ns, after.ns],
             change,

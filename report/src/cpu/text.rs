@@ -143,8 +143,8 @@ pub(super) fn overview(cpu: &CpuView, width: usize, page: &mut Page) {
 /// In the long report: by own time, and with what is called.
 pub(super) fn lines(cpu: &CpuView, top: usize, page: &mut Page) {
     page.wrapped(0, &about(cpu));
+    page.line("");
     if !cpu.has_few() {
-        page.line("");
         page.styled_line(TITLE, "Most time of their own");
         let own = cpu.methods.iter().filter(|(_, time)| !time.all.own.is_none());
         table(cpu, own, top, 100, page);

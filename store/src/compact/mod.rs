@@ -107,6 +107,13 @@ impl Store {
         Ok(done)
     }
 
+    /// Writes a file again as this version has it, unless another writer has replaced it.
+    pub(crate) async fn write_again(&self, file: FileEntry) -> Result<(), StoreError> {
+        let (options, mut done) = (CompactOptions::default(), Compacted::default());
+        self.compact_unit(vec![vec![file]], None, &options, &mut done)
+            .await
+    }
+
     async fn compact_unit(
         &self,
         jobs: Vec<Vec<FileEntry>>,

@@ -118,8 +118,7 @@ impl Store {
     /// If the log or the foot of a file cannot be read, or nothing can be written.
     pub async fn publish(&self) -> Result<Published, StoreError> {
         let shelf = self.shelf().await?;
-        let state = self.state().await?;
-        self.publish_state(&state, &shelf).await
+        self.publish_beside(&shelf).await
     }
 
     /// Publishes the tables, and writes everything again: what is there may be damaged.
@@ -129,8 +128,7 @@ impl Store {
     pub async fn publish_again(&self) -> Result<Published, StoreError> {
         let mut shelf = self.shelf().await?;
         shelf.manifests.clear();
-        let state = self.state().await?;
-        self.publish_state(&state, &shelf).await
+        self.publish_beside(&shelf).await
     }
 
     /// Publishes the tables, unless that was done less than `age` ago; many writers have one publication between them.
@@ -144,8 +142,34 @@ impl Store {
         if shelf.hinted_ms.is_some_and(|at| now.saturating_sub(at) < age) {
             return Ok(None);
         }
+        self.publish_beside(&shelf).await.map(Some)
+    }
+
+    async fn publish_beside(&self, shelf: &Shelf) -> Result<Published, StoreError> {
+        if shelf.manifests.is_empty() {
+            self.number_windows().await?;
+        }
         let state = self.state().await?;
-        self.publish_state(&state, &shelf).await.map(Some)
+        self.publish_state(&state, shelf).await
+    }
+
+    /// Writes files of windows again whose columns have no numbers: by names alone readers do not agree where the parts of a map are.
+    async fn number_windows(&self) -> Result<(), StoreError> {
+        let state = self.state().await?;
+        let mut files = Vec::new();
+        for file in state.files(Table::Windows) {
+            files.push(async move {
+                let is_numbered = self.is_numbered(file).await?;
+                Ok::<_, StoreError>((!is_numbered).then(|| file.clone()))
+            });
+        }
+        let mut files = futures::stream::iter(files.into_iter().map(FutureExt::boxed)).buffered(AT_ONCE);
+        while let Some(file) = files.try_next().await? {
+            if let Some(file) = file {
+                self.write_again(file).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns true if tables of this store were published.

@@ -49,6 +49,20 @@ impl MetadataFetch for Parts {
 impl Store {
     /// Statistics of a file's columns.
     pub(super) async fn statistics(&self, file: &FileEntry) -> Result<Columns, StoreError> {
+        Ok(columns(file, &self.foot(file).await?))
+    }
+
+    /// Returns true if the columns of a file have numbers: those of versions before tables were published have none.
+    pub(super) async fn is_numbered(&self, file: &FileEntry) -> Result<bool, StoreError> {
+        let foot = self.foot(file).await?;
+        let root = foot.file_metadata().schema_descr().root_schema();
+        Ok(root
+            .get_fields()
+            .iter()
+            .all(|field| field.get_basic_info().has_id()))
+    }
+
+    async fn foot(&self, file: &FileEntry) -> Result<ParquetMetaData, StoreError> {
         let path = self.location(file);
         let parts = Parts {
             objects: self.objects(),
@@ -56,7 +70,7 @@ impl Store {
         };
         let reader = ParquetMetaDataReader::new().with_prefetch_hint(Some(FOOT));
         match reader.load_and_finish(parts, file.bytes).await {
-            Ok(foot) => Ok(columns(file, &foot)),
+            Ok(foot) => Ok(foot),
             Err(ParquetError::External(source)) => {
                 Err(StoreError::tables(format!("read {}", self.within(&path)), source))
             }

@@ -447,3 +447,49 @@ fn comments_keep_to_the_width_of_the_code() -> Result<()> {
     );
     Ok(())
 }
+
+/// Each row of ARCHITECTURE.md's table with a crate names the crates of ours that it depends on.
+#[test]
+fn crates_use_what_the_table_says() -> Result<()> {
+    const SHORT: [&str; 8] = [
+        "numbering",
+        "profile",
+        "classfile",
+        "instrumenter",
+        "source",
+        "analyses",
+        "insight",
+        "report",
+    ];
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md"))?;
+    let mut rows = 0;
+    for row in text.lines().filter(|line| line.contains("| `trodden")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let folder = cells[1].trim_matches('`');
+        let folder = match folder {
+            "benchmarks-java/" => "benchmarks-java/harness/",
+            other => other,
+        };
+        let manifest = fs::read_to_string(root().join(folder).join("Cargo.toml"))?;
+        // Those of its tests do not count.
+        let tables = manifest
+            .split("\n[")
+            .filter(|table| table.starts_with("dependencies]"));
+        let lines: Vec<&str> = tables.flat_map(str::lines).collect();
+        let depends = |name: &&&str| {
+            let dependency = format!("trodden-{name}");
+            let rest = lines.iter().filter_map(|line| line.strip_prefix(&*dependency));
+            rest.into_iter().any(|rest| rest.starts_with(['.', ' ']))
+        };
+        let used: Vec<&&str> = SHORT.iter().filter(depends).collect();
+        let may_use = cells[4];
+        let said: Vec<&&str> = SHORT.iter().filter(|name| may_use.contains(**name)).collect();
+        assert_eq!(
+            used, said,
+            "{folder}: Cargo.toml, and what it may use by ARCHITECTURE.md"
+        );
+        rows += 1;
+    }
+    assert!(rows > 10, "{rows}");
+    Ok(())
+}
