@@ -45,12 +45,12 @@ pub struct HotSpotOutcome {
     /// Of the executions that were counted, 0 to 1.
     pub share: f64,
     /// The time of code that only this outcome leads to; `None` if there are no samples, or no such code.
-    pub time: Option<OwnTime>,
+    pub time: Option<CertainTime>,
 }
 
-/// A part of the method's time.
+/// A part of the method's time that is an outcome's for certain.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OwnTime {
+pub struct CertainTime {
     /// Samples and time.
     pub time: CpuTime,
     /// Of the method's time, 0 to 1.
@@ -68,8 +68,8 @@ impl HotSpotBranchView {
 }
 
 impl<'p> HotSpotView<'p> {
-    /// The branches of a method. `time_at`: its time by bytecode index, that of code without a row of its own that it
-    /// calls with it. `bytecode`: decisions are shown as what the bytecode did.
+    /// The branches of a method. `time_at`: its time by bytecode index, with that of code that it calls and that has no
+    /// row of its own. `bytecode`: decisions are shown as what the bytecode did.
     pub fn new(
         method: &'p HotSpotMethod,
         time_at: impl Iterator<Item = (u16, CpuTime)>,
@@ -108,7 +108,7 @@ impl<'p> HotSpotView<'p> {
                 HotSpotOutcome {
                     text: decisions.outcome_or_label(map, edge),
                     share: times as f64 / counted.max(1) as f64,
-                    time: time.map(|&time| OwnTime {
+                    time: time.map(|&time| CertainTime {
                         time,
                         share: time.ns as f64 / whole.ns.max(1) as f64,
                         interval: share_interval(time.samples, whole.samples),

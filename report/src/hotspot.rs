@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use serde::Serialize;
-use trodden_insight::hotspot::{HotSpotBranchView, HotSpotOutcome, HotSpotView, OwnTime};
+use trodden_insight::hotspot::{CertainTime, HotSpotBranchView, HotSpotOutcome, HotSpotView};
 use trodden_insight::left_out::LeftOut;
 
 use crate::object::{Each, object, part_of};
@@ -53,7 +53,7 @@ pub(crate) fn hottest(view: &HotSpotView) -> Option<String> {
 }
 
 /// `12.3 % 11–14 %`, or nothing where no code is the outcome's alone.
-fn time(own: Option<OwnTime>) -> String {
+fn time(own: Option<CertainTime>) -> String {
     own.map_or_else(String::new, |own| {
         let interval = own.interval.into();
         if words::share_is_known(interval) {

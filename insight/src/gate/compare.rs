@@ -200,7 +200,7 @@ fn change(name: &str, pair: [Option<&GateTest>; 2], fail_on: Option<f64>) -> Tes
     let own = pair[1].and_then(|test| test.limit);
     let limit = own.or(fail_on);
     let (verdict, why) = match pair {
-        [Some(b), Some(a)] => verdict(b, a, limit),
+        [Some(b), Some(a)] => verdict(b, a, fail_on),
         [None, _] => (Verdict::New, Why::Plain),
         [_, None] => (Verdict::Gone, Why::Plain),
     };

@@ -1,4 +1,4 @@
-//! What became of a test: when it fails, and when what differs is no proof.
+//! The outcome of a test: when it fails, and when a difference is no proof.
 
 use super::GateTest;
 
@@ -53,7 +53,7 @@ pub fn only_others(pair: [Option<&GateTest>; 2]) -> bool {
     unstable.peek().is_some() && unstable.all(GateTest::differs_by_others)
 }
 
-/// What there is to say of a verdict.
+/// The reason for a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     Plain,
@@ -69,13 +69,16 @@ pub enum Why {
 ///
 /// Work that moves from the test's own threads to others, or back, is no growth; nor is what others do on top, which
 /// may be another test's. So both have to grow: the test's own work, and all of it.
+///
+/// `fail_on`: growth that fails a test without a limit of its own.
 pub fn verdict(before: &GateTest, after: &GateTest, fail_on: Option<f64>) -> (Verdict, Why) {
     if after.instructions <= before.most && before.instructions <= after.most {
         return (Verdict::Same, Why::Plain);
     }
     let size = before.most as f64;
     let more = after.instructions as f64 - size;
-    let beyond = |more: f64| fail_on.is_some_and(|limit| more > limit * size);
+    let limit = after.limit.or(fail_on);
+    let beyond = |more: f64| limit.is_some_and(|limit| more > limit * size);
     if after.limit.is_some() {
         let verdict = if beyond(more) {
             Verdict::Broken
@@ -181,7 +184,7 @@ mod tests {
             // Not all was counted, or not in each run: no growth is far.
             (&plain(900, 1_000), unknown, (Verdict::Unsure, Why::Plain)),
         ] {
-            let limit = after.limit.or(Some(0.005));
+            let limit = Some(0.005);
             assert_eq!(verdict(before, &after, limit), expected, "{before:?} {after:?}");
         }
         // Nothing fails without a limit.

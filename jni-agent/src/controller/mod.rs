@@ -20,8 +20,8 @@
 //! | `renumber` | other numbers for hot classes, by what was counted so far; the one part that takes no probe out |
 //! | `history` | when which method was counted, and what it did meanwhile; estimates |
 //!
-//! The same thread looks, decides and retransforms; the program's threads only count. All limits are
-//! constants here and in `watch`; `docs/auto.md` says what they mean and what they rest on.
+//! The same thread looks, decides and retransforms; the program's threads only count. Limits are
+//! constants of the file that keeps them; `docs/auto.md` says what they mean and what they rest on.
 
 mod budget;
 mod choose;

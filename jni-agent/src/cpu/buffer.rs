@@ -225,7 +225,7 @@ impl Buffer {
     }
 
     /// Hands over all samples that are there. Only one thread at a time may call it: see
-    /// [`super::CpuSampler`], which holds a lock.
+    /// [`super::CpuSampler`], whose lock of stacks it holds.
     pub fn take(&self, mut each: impl FnMut(Taken<'_>)) {
         for (at, slot) in self.slots.iter().enumerate() {
             if slot.state.load(Ordering::Acquire) != FULL {

@@ -7,14 +7,15 @@
 //!
 //! | file | what it does |
 //! | --- | --- |
-//! | `signal.rs` | the handler and the function of the JVM that it calls |
+//! | `signal.rs` | the handler, its state (`Tap`), and the function of the JVM that it calls |
+//! | `context.rs` | registers of the thread that a signal has interrupted |
 //! | `timers.rs` | which thread has which timer |
 //! | `task_clock.rs` | the kernel's clock of a thread's CPU time, in place of a timer |
 //! | `buffer.rs` | stacks on their way from handlers to our thread |
 //! | `doubtful.rs` | code that the compiler may have put down to the wrong method |
 //! | `methods.rs` | which method an id stands for, and for how long |
 //! | `nameless.rs` | when old versions of methods are looked for |
-//! | `next_write/` | the path that a thread was on, which is known when it ends |
+//! | `next_write/` | the path that a thread was on, which is known when it ends: the *answer* to a sample |
 //! | `pending.rs` | samples that wait for their paths |
 //! | `stacks.rs` | the tree |
 //! | `reasons.rs` | why a sample has no stack |
@@ -68,6 +69,9 @@ const THREAD_NAME: &str = "Trodden sampler";
 const DRAIN: Duration = Duration::from_millis(50);
 
 /// Samples by CPU time.
+///
+/// Locks: `running` is taken before `stacks`, never after it. `stacks` also lets one thread at a time empty the buffer. The thread
+/// of `Running::clock` takes it, so none who holds it may wait for the end of that thread.
 #[derive(Default)]
 pub struct CpuSampler {
     methods: Methods,
@@ -226,7 +230,7 @@ impl CpuSampler {
             timers::probe(interval, tap.signal()).map_err(Unavailable::Timers)?;
         }
         let jvmti = host.jvmti;
-        // The JVM walks stacks only for who could have made ids for all methods: as classes load.
+        // The JVM walks stacks only if all methods have ids: they are made as classes load.
         jvmti.notify(JVMTI_EVENT_CLASS_LOAD, true)?;
         jvmti.notify(JVMTI_EVENT_CLASS_PREPARE, true)?;
         self.methods.register_loaded(jvmti, jni)?;
@@ -271,7 +275,7 @@ impl CpuSampler {
             return;
         };
         // First: a handler at work may use the file of its task clock.
-        if !tap.as_ref().is_none_or(|(tap, _)| tap.close()) {
+        if tap.as_ref().is_some_and(|(tap, _)| !tap.close()) {
             warning!("a thread is still being sampled; its sample is left out");
         }
         self.timers.end();

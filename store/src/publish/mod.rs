@@ -156,17 +156,16 @@ impl Store {
     /// Writes files of windows again whose columns have no numbers: by names alone readers do not agree where the parts of a map are.
     async fn number_windows(&self) -> Result<(), StoreError> {
         let state = self.state().await?;
-        let mut files = Vec::new();
+        // Boxed, or the compiler cannot tell that threads may take this over.
+        let mut numbered = Vec::new();
         for file in state.files(Table::Windows) {
-            files.push(async move {
-                let is_numbered = self.is_numbered(file).await?;
-                Ok::<_, StoreError>((!is_numbered).then(|| file.clone()))
-            });
+            numbered.push(self.is_numbered(file).boxed());
         }
-        let mut files = futures::stream::iter(files.into_iter().map(FutureExt::boxed)).buffered(AT_ONCE);
-        while let Some(file) = files.try_next().await? {
-            if let Some(file) = file {
-                self.write_again(file).await?;
+        let numbered = futures::stream::iter(numbered).buffered(AT_ONCE);
+        let numbered: Vec<bool> = numbered.try_collect().await?;
+        for (file, is_numbered) in state.files(Table::Windows).zip(numbered) {
+            if !is_numbered {
+                self.write_again(file.clone()).await?;
             }
         }
         Ok(())
