@@ -70,8 +70,9 @@ const DRAIN: Duration = Duration::from_millis(50);
 
 /// Samples by CPU time.
 ///
-/// Locks: `running` is taken before `stacks`, never after it. `stacks` also lets one thread at a time empty the buffer. The thread
-/// of `Running::clock` takes it, so none who holds it may wait for the end of that thread.
+/// Locks: `running` is taken before `stacks`, never after it. `stacks` also lets one thread at a time empty
+/// the buffer. The thread of `Running::clock` takes it, so none who holds it may wait for the end of that
+/// thread.
 #[derive(Default)]
 pub struct CpuSampler {
     methods: Methods,
