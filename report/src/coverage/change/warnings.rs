@@ -8,6 +8,8 @@ use trodden_numbering::EdgeRef;
 
 use super::{Said, about, nearest, view, within};
 
+/// A step that decides nothing.
+const RUNS: &str = "runs";
 /// Steps of a path that a message shows.
 const MOST_STEPS: usize = 8;
 
@@ -52,7 +54,8 @@ fn warning(untaken: &Untaken) -> Warning {
     if let Some((_, run)) = run {
         message += &format!("; {}", about(run));
         // Many editors show the message alone.
-        let way: Vec<&str> = steps.iter().map(|step| &*step.message).collect();
+        let way = steps.iter().map(|step| &*step.message);
+        let way: Vec<&str> = way.filter(|message| *message != RUNS).collect();
         let shown = &way[..way.len().min(MOST_STEPS)];
         if !shown.is_empty() {
             message += &format!(": {}", shown.join(" · "));
@@ -92,7 +95,7 @@ fn steps(untaken: &Untaken, run: &NearestRun) -> Vec<WarningStep> {
         message: match stop.edge {
             Some(edge) => followed(edge),
             None if index == last => format!("to {}", end_kind(view.description.end_kind)),
-            None => "runs".to_owned(),
+            None => RUNS.to_owned(),
         },
     };
     stops.iter().enumerate().map(step).collect()
