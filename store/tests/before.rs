@@ -18,55 +18,25 @@ fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/before")
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), to).unwrap();
-        }
-    }
-}
-
 /// A copy of it.
 async fn before() -> Kept {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("fleet");
-    copy(&data().join("store"), &place);
+    support::copy(&data().join("store"), &place);
     let store = Store::open(&Place::parse(&place.to_string_lossy()).unwrap())
         .await
         .unwrap();
     Kept { store, folder }
 }
 
-/// All answers, by question.
-async fn answers(kept: &Kept) -> Vec<(&'static str, String)> {
-    let mut all = Vec::new();
-    for (name, _) in READY {
-        let given: &[_] = if name == "contexts-to" {
-            &[("to", "Shop.load")]
-        } else {
-            &[]
-        };
-        let asked = support::ask(kept, name, &support::given(given)).await;
-        all.push((name, asked.answer.csv()));
-    }
-    all
-}
-
 async fn same_by_name(kept: &Kept, engines: &[(&str, Option<&Path>)]) {
-    let ours = answers(kept).await;
+    let ours = support::answers(&kept.store).await;
     for &(engine, python) in engines {
         let Some(python) = python else { continue };
         let place = kept.folder.path().join("fleet");
         let theirs = published::ask(engine, python, &place.to_string_lossy(), &[("to", "Shop.load")]);
         theirs.has_rows_of(&kept.store.state().await.unwrap());
-        for (name, ours) in &ours {
-            assert_eq!(&theirs.of(name), ours, "{engine}: {name}");
-        }
+        theirs.are(&ours);
     }
 }
 
@@ -74,7 +44,7 @@ async fn same_by_name(kept: &Kept, engines: &[(&str, Option<&Path>)]) {
 async fn its_answers_stay() {
     let kept = before().await;
     let mut rows = 0;
-    for (name, ours) in answers(&kept).await {
+    for (name, ours) in support::answers(&kept.store).await {
         // A question that is new has no answer of then.
         let Ok(theirs) = fs::read_to_string(data().join(format!("answers/{name}.csv"))) else {
             assert_eq!((name, ours.lines().count()), ("slow-requests", 1));
@@ -107,9 +77,9 @@ async fn taken_on(engines: &[(&str, Option<&Path>)]) {
         older_than_ms: 0,
         ..CompactOptions::default()
     };
-    let with_new = answers(&kept).await;
+    let with_new = support::answers(&kept.store).await;
     kept.store.compact(&compacted).await.unwrap();
-    assert_eq!(answers(&kept).await, with_new);
+    assert_eq!(support::answers(&kept.store).await, with_new);
     let found = kept.store.verify().await.unwrap();
     assert!(found.problems.is_empty(), "{found:?}");
     kept.store.publish().await.unwrap();

@@ -134,7 +134,7 @@ fn ingestion_and_compaction() {
     println!("verify: {seconds:.1} s, {peak} MB");
 }
 
-/// What `slow-requests` takes if each host has a recording.
+/// Time and memory of `slow-requests` if each host has a recording.
 #[test]
 #[ignore = "a measurement"]
 fn slow_requests_of_many_hosts() {

@@ -57,7 +57,7 @@ pub(crate) struct Taken {
     pub edge: Key,
 }
 
-/// How often they took it.
+/// Sums of an outcome over the requests of a band.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TakenSum {
     pub samples: u64,
@@ -97,8 +97,7 @@ impl RequestRows {
                 from_ns: from_ns(latency_ns),
             };
             for &(latency, count) in &name.latencies {
-                let sum = &mut rows.bands.entry(band(latency)).or_default().requests;
-                *sum = sum.saturating_add(count);
+                plus(&mut rows.bands.entry(band(latency)).or_default().requests, count);
             }
             if name.unreadable > 0 {
                 let least = name.latencies.first().map_or(0, |&(latency, _)| latency);
@@ -151,7 +150,6 @@ impl BandSum {
     }
 
     pub fn add(&mut self, other: &BandSum) {
-        let plus = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
         plus(&mut self.requests, other.requests);
         plus(&mut self.unreadable, other.unreadable);
         plus(&mut self.samples, other.samples);
@@ -165,12 +163,15 @@ impl BandSum {
 
 impl TakenSum {
     pub fn add(&mut self, other: &TakenSum) {
-        let plus = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
         plus(&mut self.samples, other.samples);
         plus(&mut self.weight, other.weight);
         plus(&mut self.times, other.times);
         plus(&mut self.latency_ns, other.latency_ns);
     }
+}
+
+fn plus(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
 }
 
 fn units(requests: f64) -> u64 {
@@ -192,8 +193,7 @@ fn outcomes(profile: &Profile, vector: &[MethodPart], of: &[Arc<Class>], classes
         for (number, count) in whole.chain(partial).filter(|&(_, count)| count > 0) {
             let path = classes.path(class, index, number);
             for &way in path.iter().flat_map(|path| &path.ways) {
-                let sum = &mut times[way as usize];
-                *sum = sum.saturating_add(count);
+                plus(&mut times[way as usize], count);
             }
         }
         // By the counts of the whole run, as which blocks they tell of depends on what ran.

@@ -19,14 +19,14 @@ pub const MS: u64 = 1_000_000;
 /// A bound between two bands: 2^24 nanoseconds.
 pub const LIMIT: u64 = 1 << 24;
 
-/// How requests of a made server are slow.
+/// Causes of slow requests of a made server.
 #[derive(Clone, Copy)]
 pub struct Plan {
     /// Of each host.
     pub requests: u64,
     /// One of this number of requests takes the outcome.
     pub rare: u64,
-    /// How much longer it takes then.
+    /// Time that it takes in addition.
     pub longer: u64,
     /// One of this number of the others takes 40 ms as well, most of it in a collection.
     pub collected: u64,

@@ -1,4 +1,4 @@
-//! What Maven Central has.
+//! Artifacts from Maven Central.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

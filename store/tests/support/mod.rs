@@ -6,7 +6,10 @@ pub mod maven;
 pub mod published;
 pub mod python;
 
-use trodden_store::query::{Answer, Engine, Files, Given, Limits, Query, Value, ready};
+use std::fs;
+use std::path::Path;
+
+use trodden_store::query::{Answer, Engine, Files, Given, Limits, Query, READY, Value, ready};
 use trodden_store::{AddOptions, Adder, Place, Store};
 
 use crate::fleet::Fleet;
@@ -94,6 +97,36 @@ pub async fn ask(kept: &Kept, name: &str, params: &[(String, String)]) -> Asked 
         .await
         .unwrap_or_else(|e| panic!("{name}: {e}"));
     Asked { answer }
+}
+
+/// The answers to all ready questions, by name.
+pub async fn answers(store: &Store) -> Vec<(&'static str, String)> {
+    let state = store.state().await.unwrap();
+    let engine = Engine::new(Files::of(store, &state), Limits::default());
+    let mut all = Vec::new();
+    for (name, _) in READY {
+        let query = ready(name).unwrap();
+        let mut given = Given::new();
+        if name == "contexts-to" {
+            given.insert("to".to_owned(), "Shop.load".to_owned());
+        }
+        all.push((name, engine.ask(&query, &given).await.unwrap().0.csv()));
+    }
+    all
+}
+
+/// Copies a folder with its contents.
+pub fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
 }
 
 /// Why a question is refused.

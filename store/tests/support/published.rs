@@ -11,7 +11,7 @@ use trodden_store::tables::Table;
 
 use super::{maven, python};
 
-/// What an engine says: `NAME.csv` of each ready question, and `rows.csv`.
+/// The answers of an engine: `NAME.csv` of each ready question, and `rows.csv`.
 pub struct Said {
     engine: String,
     folder: tempfile::TempDir,
@@ -49,6 +49,18 @@ impl Said {
     /// The answer to a ready question, as CSV.
     pub fn of(&self, question: &str) -> String {
         fs::read_to_string(self.folder.path().join(format!("{question}.csv"))).unwrap()
+    }
+
+    /// The answers are the same bytes as ours ([`super::answers`]).
+    pub fn are(&self, ours: &[(&str, String)]) {
+        for (name, ours) in ours {
+            let theirs = self.of(name);
+            assert!(
+                theirs == *ours,
+                "{name}: {} says\n{theirs}\nwe say\n{ours}",
+                self.engine
+            );
+        }
     }
 
     /// All tables have as many rows as the log says.
