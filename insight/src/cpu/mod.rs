@@ -7,7 +7,6 @@ use std::time::Duration;
 use trodden_profile::{CpuFrame, CpuFrameKind, CpuSamples, CpuTime, MethodTime, facts, share_interval};
 
 use crate::names;
-use crate::path_time::ENOUGH_SAMPLES;
 use crate::view::View;
 
 /// CPU samples, ready to be shown.
@@ -16,6 +15,8 @@ pub struct CpuView<'v> {
     pub about: &'v CpuSamples,
     /// All of it, but for lost samples.
     pub total: CpuTime,
+    /// True if the samples are too few to say where the time was.
+    pub few: bool,
     /// Methods with their times, most own time first.
     pub methods: Vec<(&'v CpuFrame, &'v MethodTime)>,
     /// Time that samples found inside of probes, which is no method's. Not known of merged profiles of which one does not tell.
@@ -35,16 +36,12 @@ impl<'v> CpuView<'v> {
         Some(CpuView {
             about: times.samples,
             total: times.total,
+            few: times.if_enough().is_none(),
             methods,
             probes: view.run.facts.get(facts::PROBES_MS),
             threads: view.run.facts.get(facts::SAMPLED_THREADS_MS),
             clock: view.run.facts.get(facts::CPU_CLOCK),
         })
-    }
-
-    /// True if the samples are too few to say where the time was.
-    pub fn has_few(&self) -> bool {
-        self.total.samples < ENOUGH_SAMPLES
     }
 
     /// The share of a time in all of it.

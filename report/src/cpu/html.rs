@@ -19,7 +19,7 @@ pub(super) fn section(cpu: Option<&CpuView>, view: &View, top: usize) -> Markup 
         section #time {
             h2 { "Where the CPU time goes" }
             p.note { (text::about(cpu)) " " @if let Some(notes) = text::notes(cpu) { (notes) } }
-            @if !cpu.has_few() {
+            @if !cpu.few {
                 @if let Some(data) = flame::data(cpu, view) { (picture(&data)) }
                 div.overview { div.scrolled tabindex="0" role="region" aria-label="Methods by CPU time" { table.sortable {
                     thead { tr {

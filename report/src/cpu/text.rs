@@ -24,7 +24,7 @@ pub(super) fn about(cpu: &CpuView) -> String {
             _ => "",
         }
     );
-    if cpu.total.samples > 0 && cpu.has_few() {
+    if cpu.total.samples > 0 && cpu.few {
         text += &format!(" They are too few to say where it was: {ENOUGH_SAMPLES} are needed.");
     }
     // Of each thread the time from its last sample to its end: nothing to speak of, unless threads are short.
@@ -63,7 +63,7 @@ pub(super) fn notes(cpu: &CpuView) -> Option<String> {
     let failed: Vec<String> = about
         .failed
         .iter()
-        .filter(|_| !cpu.has_few())
+        .filter(|_| !cpu.few)
         .map(|failed| format!("{} {}", failed.reason, percent(cpu.share(failed.time))))
         .collect();
     if !failed.is_empty() {
@@ -130,7 +130,7 @@ pub(super) fn overview(cpu: &CpuView, width: usize, page: &mut Page) {
         };
         page.line(&text);
     }
-    if !cpu.has_few() {
+    if !cpu.few {
         let own = cpu.methods.iter().filter(|(_, time)| !time.all.own.is_none());
         table(cpu, own, FIRST, width, page);
     }
@@ -144,7 +144,7 @@ pub(super) fn overview(cpu: &CpuView, width: usize, page: &mut Page) {
 pub(super) fn lines(cpu: &CpuView, top: usize, page: &mut Page) {
     page.wrapped(0, &about(cpu));
     page.line("");
-    if !cpu.has_few() {
+    if !cpu.few {
         page.styled_line(TITLE, "Most time of their own");
         let own = cpu.methods.iter().filter(|(_, time)| !time.all.own.is_none());
         table(cpu, own, top, 100, page);
