@@ -171,6 +171,27 @@ fn all_reasons_at_once_are_all_found() {
     }
 }
 
+/// The requests of the first cause have unequal weights, those that are left have equal ones.
+#[test]
+fn weights_become_more_equal_from_cause_to_cause() {
+    let plan = Plan {
+        miss: 0.004,
+        branch: 0.004,
+        ..Plan::default()
+    };
+    let (mut profile, reasons) = server(&plan);
+    let samples = &mut profile.requests.as_mut().unwrap().names[0].samples;
+    for (at, (sample, why)) in samples.iter_mut().zip(&reasons).enumerate() {
+        sample.weight = match (why.miss, at % 8) {
+            (true, 0) => 60.0,
+            _ => 1.0,
+        };
+    }
+    let found = answered(&profile, Limit::Latency(10_000_000));
+    let places: Vec<String> = found.causes.iter().map(place).collect();
+    assert_eq!(places, ["lookup 17 no", "render 50 taken"], "{:#?}", found.causes);
+}
+
 #[test]
 fn nothing_is_blamed_without_a_reason() {
     let mut alarms = 0;

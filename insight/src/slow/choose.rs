@@ -136,7 +136,8 @@ impl<'a> Search<'a> {
         let weight = |at: &usize| samples[*at].weight;
         let all_slow: f64 = slow.iter().map(weight).sum();
         let sizes = [slow, others].map(|group| effective(group.iter().map(weight)) as usize);
-        let factorials = Factorials::up_to(sizes[0] + sizes[1]);
+        // Equal weights are worth most, and a later round may have equal ones where the first has not.
+        let factorials = Factorials::up_to(slow.len() + others.len());
         let predicates = self.predicates(others);
         let looked_at = (predicates.len() * MAX_TERMS).max(1) as f64;
         answer.is_enough = factorials.at_least([sizes[0], 0], sizes) * looked_at <= ERROR;
