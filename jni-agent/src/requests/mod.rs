@@ -11,6 +11,7 @@ mod readings;
 mod reservoir;
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -108,15 +109,16 @@ impl Requests {
             of_name.latencies.saturating_record(latency_ns.max(1));
             of_name.unreadable += u64::from(ended.is_unreadable);
         }
-        let took_ns = ended.reading.as_ref().map(|reading| reading.took_ns);
-        if let Some(reading) = ended.reading {
+        let mut took_ns = None;
+        if let Some(mut reading) = ended.reading {
             let sample = Kept {
                 latency_ns,
                 cpu_ns: reading.cpu_ns,
                 collections_ns: self.collections.overlap(ended.began, ended.ended),
-                counts: reading.counts,
+                counts: mem::take(&mut reading.counts),
             };
             lock(&self.samples).add(name, sample, 1.0 / reading.chance);
+            took_ns = Some(reading.took_ns());
         }
         self.budget.spend(took_ns)
     }

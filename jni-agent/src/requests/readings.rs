@@ -59,8 +59,17 @@ pub struct Reading {
     pub counts: Delta,
     /// The chance to be chosen that the request had.
     pub chance: f64,
-    /// Nanoseconds of CPU time that both readings took.
-    pub took_ns: u64,
+    /// Nanoseconds of CPU time that the reading at the beginning took.
+    began_ns: u64,
+    /// CPU time of the thread before the counts at the end were looked at.
+    since_ns: Option<u64>,
+}
+
+impl Reading {
+    /// Nanoseconds of CPU time that both readings took, and what was done with them until now, on the thread.
+    pub fn took_ns(&self) -> u64 {
+        self.began_ns + difference(self.since_ns, spent(0)).unwrap_or(0)
+    }
 }
 
 /// Words of an entry of the shim's table of cut paths: key, block, count, and one that is not ours.
@@ -142,7 +151,8 @@ impl Readings {
             cpu_ns: difference(place.cpu_ns, counts.cpu_ns),
             counts: delta,
             chance: place.chance,
-            took_ns: place.took_ns + difference(counts.cpu_ns, spent(0)).unwrap_or(0),
+            began_ns: place.took_ns,
+            since_ns: counts.cpu_ns,
         })
     }
 }

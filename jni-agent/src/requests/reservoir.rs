@@ -6,7 +6,8 @@
 //! Thorup:
 //! *Priority sampling for estimation of arbitrary subset sums*, J. ACM 54(6), 2007).
 
-use std::collections::BTreeMap;
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::requests::parts::Delta;
 use crate::sampling::SplitMix;
@@ -44,11 +45,38 @@ pub struct Reservoir {
 
 #[derive(Default)]
 struct Band {
-    /// Priority, weight, sample.
-    samples: Vec<(f64, f64, Kept)>,
+    /// That of the least priority is at the top.
+    samples: BinaryHeap<Reverse<Entry>>,
     /// The highest priority that was dropped.
     threshold: f64,
 }
+
+/// A sample of a band, ordered by its priority.
+struct Entry {
+    priority: f64,
+    weight: f64,
+    sample: Kept,
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.priority.total_cmp(&other.priority)
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Entry {}
 
 impl Default for Reservoir {
     fn default() -> Self {
@@ -67,7 +95,11 @@ impl Reservoir {
         self.bytes += sample.counts.bytes();
         let priority = weight / self.random.unit().max(f64::MIN_POSITIVE);
         let band = self.bands.entry((name, band_of(sample.latency_ns))).or_default();
-        band.samples.push((priority, weight, sample));
+        band.samples.push(Reverse(Entry {
+            priority,
+            weight,
+            sample,
+        }));
         self.bytes -= band.shrink(self.room);
         while self.bytes > MAX_BYTES && self.room > MIN_BAND {
             self.room /= 2;
@@ -81,7 +113,7 @@ impl Reservoir {
     pub fn of_name(&self, name: u32) -> impl Iterator<Item = (&Kept, f64)> {
         let bands = self.bands.range((name, 0)..=(name, u32::MAX));
         bands.flat_map(|(_, band)| {
-            (band.samples.iter()).map(|(_, weight, sample)| (sample, weight.max(band.threshold)))
+            (band.samples.iter()).map(|Reverse(entry)| (&entry.sample, entry.weight.max(band.threshold)))
         })
     }
 }
@@ -91,12 +123,11 @@ impl Band {
     fn shrink(&mut self, room: usize) -> usize {
         let mut bytes = 0;
         while self.samples.len() > room {
-            let priorities = self.samples.iter().map(|(priority, ..)| *priority);
-            let least = (priorities.enumerate()).min_by(|(_, a), (_, b)| a.total_cmp(b));
-            let Some((at, priority)) = least else { break };
-            self.threshold = self.threshold.max(priority);
-            let (.., sample) = self.samples.swap_remove(at);
-            bytes += sample.counts.bytes();
+            let Some(Reverse(least)) = self.samples.pop() else {
+                break;
+            };
+            self.threshold = self.threshold.max(least.priority);
+            bytes += least.sample.counts.bytes();
         }
         bytes
     }
