@@ -70,7 +70,7 @@ impl Recording {
         if target.is_some_and(|target| target.agent.is_some()) {
             // Counts of sessions before this one. Not in front of the start: that is refused while another
             // session runs, whose counts these are.
-            recording.channel.send(bare(Action::Reset)?)?;
+            recording.reset()?;
         }
         Ok(recording)
     }
@@ -92,6 +92,18 @@ impl Recording {
     /// True if the JVM still runs.
     pub fn is_alive(&self) -> bool {
         self.channel.is_alive()
+    }
+
+    /// Forgets what was recorded until now.
+    pub fn reset(&self) -> Result<(), CliError> {
+        self.channel.send(bare(Action::Reset)?).map(drop)
+    }
+
+    /// Seconds of CPU time that the JVM's compilers have taken; `None` if its agent does not say.
+    pub fn compiler_seconds(&self) -> Result<Option<f64>, CliError> {
+        let status = self.channel.send(bare(Action::Status)?)?;
+        let value = status.lines().find_map(|line| line.strip_prefix("compilers: "));
+        Ok(value.and_then(|seconds| seconds.parse().ok()))
     }
 
     /// The profile until now; the JVM continues.

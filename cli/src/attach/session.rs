@@ -25,6 +25,13 @@ use crate::sources;
 /// Interval of checks whether the time is over, the JVM gone, or a key was pressed.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
+/// Processors that the JVM's compilers take at most when most of the code is compiled.
+const CALM: f64 = 0.2;
+/// Interval of looks at that.
+const SETTLING_INTERVAL: Duration = Duration::from_secs(1);
+/// How long requests wait for compilers.
+const MAX_SETTLING: Duration = Duration::from_secs(30);
+
 /// The options of a session.
 pub struct Session<'a> {
     pub pid: u32,
@@ -56,8 +63,14 @@ impl Session<'_> {
         let places = sources::places(self.sources)?;
         let wanted = self.output.map(|file| self.place(file)).transpose()?;
         let interrupted = interrupt::flag(&[])?;
+        let has_requests = !command.options.code.requests.is_empty();
         let mut recording = Recording::start(self.pid, command, self.wait)?;
-        let end = self.wait(&interrupted, &recording);
+        let progress = progress();
+        if has_requests {
+            self.settle(&progress, &interrupted, &recording)?;
+        }
+        let end = self.wait(&progress, &interrupted, &recording);
+        progress.finish_and_clear();
         let profile = recording.stop()?;
         if end == End::Gone {
             output::complain("the JVM ended before the time was over; this is what it did until then");
@@ -102,21 +115,51 @@ impl Session<'_> {
         Ok((path, pattern.format()))
     }
 
-    fn wait(&self, interrupted: &AtomicBool, recording: &Recording) -> End {
+    /// Waits until the JVM has compiled its code with the probes, and forgets what was recorded meanwhile: requests are slow
+    /// then for no reason of their own.
+    fn settle(
+        &self,
+        progress: &ProgressBar,
+        interrupted: &AtomicBool,
+        recording: &Recording,
+    ) -> Result<(), CliError> {
+        let now = format!(
+            "{} ({}) compiles its code with probes; requests are recorded from then on",
+            self.pid,
+            recording.name()
+        );
+        show(progress, &now);
+        let start = Instant::now();
+        let mut before = None;
+        while start.elapsed() < MAX_SETTLING && !interrupted.load(Ordering::Relaxed) && recording.is_alive() {
+            let Some(seconds) = recording.compiler_seconds()? else {
+                break;
+            };
+            let at = Instant::now();
+            if let Some((then, spent)) = before.replace((at, seconds))
+                && seconds - spent < CALM * (at - then).as_secs_f64()
+            {
+                break;
+            }
+            thread::sleep(SETTLING_INTERVAL);
+        }
+        if recording.is_alive() {
+            recording.reset()?;
+        }
+        Ok(())
+    }
+
+    fn wait(&self, progress: &ProgressBar, interrupted: &AtomicBool, recording: &Recording) -> End {
         let name = recording.name();
         let start = Instant::now();
-        let progress = if io::stderr().is_terminal() {
-            let style = ProgressStyle::with_template("{wide_msg}");
-            ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        } else {
+        if progress.is_hidden() {
             output::complain(&format!(
                 "profiling {} ({name}) for {}",
                 self.pid,
                 format_duration(self.duration)
             ));
-            ProgressBar::hidden()
-        };
-        let end = loop {
+        }
+        loop {
             if interrupted.load(Ordering::Relaxed) {
                 break End::Interrupted;
             }
@@ -133,11 +176,22 @@ impl Session<'_> {
                 passed.as_secs(),
                 format_duration(self.duration)
             );
-            // The name comes from a command line: it must not steer the terminal.
-            progress.set_message(printable(&now).into_owned());
+            show(progress, &now);
             thread::sleep(POLL_INTERVAL.min(self.duration - passed));
-        };
-        progress.finish_and_clear();
-        end
+        }
     }
+}
+
+/// A line on a terminal that changes; hidden where there is none.
+fn progress() -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{wide_msg}");
+    ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// Shows what is done now. A JVM's name comes from a command line: it must not steer the terminal.
+fn show(progress: &ProgressBar, now: &str) {
+    progress.set_message(printable(now).into_owned());
 }

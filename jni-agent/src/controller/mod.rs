@@ -46,7 +46,7 @@ use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;
 use crate::log::{debug, info, warning};
-use crate::sampling::processor_seconds;
+use crate::sampling::{compiler_seconds, processor_seconds};
 use crate::settings::Settings;
 use crate::structural::Windows;
 use crate::threads::Shim;
@@ -426,7 +426,7 @@ impl Controller {
     /// True if the limit allows a change of code now. The first time that it does not, the user is warned, if
     /// a fixed time was asked for.
     fn may_change(&mut self) -> bool {
-        let allowed = self.limiter.allows(Instant::now(), budget::compiler_seconds());
+        let allowed = self.limiter.allows(Instant::now(), compiler_seconds());
         if !allowed && self.limiter.put_off() == 1 {
             let percent = limiter::SHARE * 100.0;
             match self.rearm {
@@ -476,7 +476,7 @@ impl Controller {
         // With the search for the classes: where very many are loaded that takes longer than the rest.
         let took = begin.elapsed();
         self.limiter
-            .changed(Instant::now(), took, done.classes, budget::compiler_seconds());
+            .changed(Instant::now(), took, done.classes, compiler_seconds());
         let mut history = lock(&self.history);
         let totals = &mut history.totals;
         totals.retransformations += done.calls;

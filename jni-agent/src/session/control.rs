@@ -18,6 +18,7 @@ use crate::classes::Restored;
 use crate::jvm::{Jni, JvmError};
 use crate::log::{error, info, warning};
 use crate::recorders::{ReadError, UnderWay};
+use crate::sampling::compiler_seconds;
 use crate::session::agent::{Agent, Control, HostSelection};
 use crate::session::dump::{DumpError, dump, expanded, file_name, totals};
 use crate::session::fleet::{draw_of, watch};
@@ -320,6 +321,7 @@ fn status(agent: &Agent, control: &Control) -> Answer {
         let left_alone = skipped.iter().filter(|s| !s.has_probes()).count();
         answer.push(("probe", settings.probe_name().to_owned()));
         answer.push(("seconds", format!("{:.3}", control.seconds())));
+        answer.push(("compilers", format!("{:.2}", compiler_seconds())));
         answer.push(("classes", classes.to_string()));
         answer.push(("methods", methods.to_string()));
         answer.push(("skipped", left_alone.to_string()));
