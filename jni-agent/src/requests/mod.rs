@@ -6,6 +6,7 @@
 
 mod budget;
 mod collections;
+mod lines;
 mod parts;
 mod readings;
 mod reservoir;

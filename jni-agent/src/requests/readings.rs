@@ -1,6 +1,7 @@
 //! Readings of a thread's counts at the beginning of a request, and the difference at its end.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use jvmti_bindings::sys::jni::jobject;
 use rustc_hash::FxHashMap;
@@ -8,6 +9,7 @@ use trodden_instrumenter::CounterSlot;
 
 use crate::jvm::Jni;
 use crate::locks::lock;
+use crate::requests::lines::{LINE, Lines, line};
 use crate::requests::parts::Delta;
 use crate::sampling::spent;
 use crate::threads::{Cut, Hashed, ThreadBlock, cut_key, hashed_key};
@@ -23,12 +25,15 @@ const CHUNK: usize = 64;
 pub struct Readings {
     /// A reading's number is one more than its position.
     places: [Mutex<Place>; READINGS],
+    lines: Lines,
 }
 
 #[derive(Default)]
 struct Place {
     is_used: bool,
-    /// Memory stays here for the next reading.
+    /// The lines that are read; `None`: all.
+    lines: Option<Arc<Vec<u32>>>,
+    /// Their counters. Memory stays here for the next reading.
     dense: Vec<u64>,
     hash: Vec<i64>,
     cuts: Vec<i64>,
@@ -117,7 +122,15 @@ impl Readings {
             }
             place.is_used = true;
             place.dense.clear();
-            place.dense.extend_from_slice(counts.dense);
+            place.lines = self.lines.of(counts.block, counts.dense, Instant::now());
+            let place = &mut *place;
+            match &place.lines {
+                None => place.dense.extend_from_slice(counts.dense),
+                Some(lines) => {
+                    let lines = lines.iter().map(|&at| padded(line(counts.dense, at)));
+                    place.dense.extend(lines.flatten());
+                }
+            }
             place.hash = counts.hash;
             place.cuts = counts.cuts;
             place.block = counts.block;
@@ -143,7 +156,10 @@ impl Readings {
         place.is_used = false;
         let counts = counts().filter(|counts| counts.block == place.block)?;
         let delta = Delta {
-            dense: dense(&place.dense, counts.dense),
+            dense: match &place.lines {
+                None => dense(&place.dense, counts.dense),
+                Some(lines) => of_lines(lines, &place.dense, counts.dense),
+            },
             hashed: hashed(&place.hash, &counts.hash),
             cut: cut(&place.cuts, &counts.cuts),
         };
@@ -171,18 +187,39 @@ fn dense(before: &[u64], now: &[u64]) -> Box<[(u32, u32)]> {
     for (chunk, counts) in now.chunks(CHUNK).enumerate() {
         let first = chunk * CHUNK;
         let old = before.get(first..(first + counts.len()).min(before.len()));
-        let old = old.unwrap_or_default();
-        if counts == old {
-            continue;
-        }
-        for (at, &new) in counts.iter().enumerate() {
-            let old = old.get(at).copied().unwrap_or(0);
-            if new != old {
-                more.push(((first + at) as u32, count(new.wrapping_sub(old))));
-            }
-        }
+        add_more(&mut more, first, old.unwrap_or_default(), counts);
     }
     more.into()
+}
+
+/// The same of some lines. `before`: their counters, one line after the other.
+fn of_lines(lines: &[u32], before: &[u64], now: &[u64]) -> Box<[(u32, u32)]> {
+    let mut more = Vec::new();
+    for (&at, old) in lines.iter().zip(before.chunks(LINE)) {
+        let counts = line(now, at);
+        add_more(&mut more, at as usize * LINE, &old[..counts.len()], counts);
+    }
+    more.into()
+}
+
+/// Adds the counters from `first` on that have more than before.
+fn add_more(more: &mut Vec<(u32, u32)>, first: usize, old: &[u64], counts: &[u64]) {
+    if counts == old {
+        return;
+    }
+    for (at, &new) in counts.iter().enumerate() {
+        let old = old.get(at).copied().unwrap_or(0);
+        if new != old {
+            more.push(((first + at) as u32, count(new.wrapping_sub(old))));
+        }
+    }
+}
+
+/// The counters of a line, with zeros behind the last.
+fn padded(counters: &[u64]) -> [u64; LINE] {
+    let mut line = [0; LINE];
+    line[..counters.len()].copy_from_slice(counters);
+    line
 }
 
 fn hashed(before: &[i64], now: &[i64]) -> Box<[(Hashed, u32)]> {
@@ -228,6 +265,27 @@ mod tests {
                     .filter(|&(_, more)| more > 0)
                     .collect();
                 assert_eq!(*dense(&old, &now), *slow, "{length} {before}");
+            }
+        }
+    }
+
+    #[test]
+    fn some_lines_are_compared_as_all_are() {
+        for length in [0, 1, 7, 8, 9, 40, 83] {
+            let now: Vec<u64> = (0..length as u64).map(|i| i % 5).collect();
+            // As many lines more as there may be since, and the last one may have been shorter.
+            for before in [length, length - length % LINE, length / 2] {
+                let old: Vec<u64> = (0..before as u64)
+                    .map(|i| (i % 5).saturating_sub(i % 2))
+                    .collect();
+                let lines: Vec<u32> = (0..before.div_ceil(LINE) as u32).collect();
+                let read: Vec<u64> = lines.iter().flat_map(|&at| padded(line(&old, at))).collect();
+                let end = (lines.len() * LINE).min(length);
+                assert_eq!(
+                    of_lines(&lines, &read, &now),
+                    dense(&old, &now[..end]),
+                    "{length} {before}"
+                );
             }
         }
     }
