@@ -115,8 +115,8 @@ impl Session<'_> {
         Ok((path, pattern.format()))
     }
 
-    /// Waits until the JVM has compiled its code with the probes, and forgets what was recorded meanwhile: requests are slow
-    /// then for no reason of their own.
+    /// Waits until the JVM has compiled its code with the probes, and forgets what was recorded meanwhile:
+    /// requests are slow then for no reason of their own.
     fn settle(
         &self,
         progress: &ProgressBar,

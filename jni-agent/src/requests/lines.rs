@@ -1,9 +1,9 @@
 //! The counters that any request has used, of threads that have very many: most never count anything.
 //!
-//! A reading of a thread's counters looks at all of them twice, and large programs have megabytes of them. Of these only
-//! *known lines* are read: lines of eight counters that were found with a count by a look at a whole block. Each
-//! block is looked at when it is read first, and again after a second or more. What a thread counts in an unknown line is
-//! not among the paths of its request; from the next look on, it is.
+//! A reading of a thread's counters looks at all of them twice, and large programs have megabytes of them.
+//! Of these only *known lines* are read: lines of eight counters that were found with a count by a look at a
+//! whole block. Each block is looked at when it is read first, and again after a second or more. What a
+//! thread counts in an unknown line is not among the paths of its request; from the next look on, it is.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

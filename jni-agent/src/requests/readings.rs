@@ -215,7 +215,7 @@ fn add_more(more: &mut Vec<(u32, u32)>, first: usize, old: &[u64], counts: &[u64
     }
 }
 
-/// The counters of a line, with zeros behind the last.
+/// The counters of a line, filled up with zeros.
 fn padded(counters: &[u64]) -> [u64; LINE] {
     let mut line = [0; LINE];
     line[..counters.len()].copy_from_slice(counters);
