@@ -236,3 +236,35 @@ fn samples_of_threads_that_ran_before_wait_for_their_paths() -> Result<()> {
     }
     Ok(())
 }
+
+/// The methods of a running JVM that handle requests: from when it has compiled its code with probes.
+#[test]
+fn requests_of_a_running_jvm() -> Result<()> {
+    let _alone = alone();
+    for jdk in &Jdk::ends()? {
+        let program = Talker::start(jdk, &NAME, &PROGRAM.replace("Attendee", &NAME))?;
+        let handler = format!("{}#one", *NAME);
+        let file = program.file("requests.trodden");
+        let status = format!("attach {} status", program.pid());
+        for time in ["200ms", "2s", "20s"] {
+            let mut command = session(&program, &program.pid(), time, "requests.trodden")?;
+            let outcome = process::run(command.args(["--requests", &handler]), LIMIT)?.success()?;
+            assert!(outcome.stderr.contains("profiling"), "{outcome:?}");
+            let profile = Profile::load(&file)?;
+            let requests = profile.requests.as_ref();
+            let handled = requests.and_then(|requests| requests.names.iter().find(|of| of.name == handler));
+            if let Some(handled) = handled {
+                assert!(handled.count() > 0 && handled.samples.iter().all(|one| one.weight >= 1.0));
+                break;
+            }
+            assert_ne!(time, "20s", "no requests in {outcome:?}");
+        }
+        let mut command = Command::new(&artefacts::artefacts()?.cli);
+        let said = process::run(command.args(status.split(' ')), LIMIT)?
+            .success()?
+            .stdout;
+        let compilers = said.lines().find_map(|line| line.strip_prefix("compilers: "));
+        assert!(compilers.ok_or(said.clone())?.parse::<f64>()? > 0.0, "{said}");
+    }
+    Ok(())
+}
