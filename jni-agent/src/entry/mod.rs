@@ -16,7 +16,7 @@ use trodden_profile::options::{Action, AgentCommand};
 
 use crate::classes::hook;
 use crate::host::Granted;
-use crate::jvm::{ClassRef, Jni, JvmError, Jvmti, Vm, guard};
+use crate::jvm::{ClassRef, InnermostFrame, Jni, JvmError, Jvmti, Vm, guard};
 use crate::log::{debug, error, info, warning};
 use crate::recorders::UnderWay;
 use crate::session::agent::Agent;
@@ -66,10 +66,9 @@ fn load(vm: Vm, command: AgentCommand) -> Result<(), JvmError> {
     if !frames {
         add_capabilities(jvmti, false)?;
     }
-    // Compiled code looks up handlers of exceptions more slowly for who may ask for these.
     let may_burst = command.action == Action::Start && command.options.bursts_unless_told();
     let wants_events = command.options.has_events_of_jvm() || may_burst;
-    let wants_steps = wants_events && command.options.follows_steps();
+    let wants_steps = wants_events && command.options.follows_steps() && InnermostFrame::is_known(vm);
     let method_events = wants_events && add_method_events(jvmti, wants_steps).is_ok();
     let granted = Granted {
         frames,
@@ -109,7 +108,8 @@ fn add_capabilities(jvmti: Jvmti, frames: bool) -> Result<(), JvmError> {
 fn add_method_events(jvmti: Jvmti, steps: bool) -> Result<(), JvmError> {
     jvmti.add_capabilities(|set| {
         set.set_can_generate_method_entry_events(true);
-        set.set_can_generate_method_exit_events(true);
+        // For who may ask for these compiled code throws by way of the interpreter. Steps do without.
+        set.set_can_generate_method_exit_events(!steps);
         set.set_can_generate_single_step_events(steps);
     })
 }

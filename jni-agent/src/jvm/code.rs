@@ -376,7 +376,7 @@ fn value<T: Copy>(at: usize) -> T {
     unsafe { std::ptr::with_exposed_provenance::<T>(at).read_volatile() }
 }
 
-fn word(at: usize) -> usize {
+pub(super) fn word(at: usize) -> usize {
     value(at)
 }
 
@@ -422,7 +422,7 @@ fn library(vm: Vm) -> Option<Range<usize>> {
 }
 
 /// Where the JNI environment is in a `JavaThread`: of one thread both addresses are known.
-fn env_in_thread(tables: &Tables, vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Option<usize> {
+pub(super) fn env_in_thread(tables: &Tables, vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Option<usize> {
     let (env, size) = (vm.env().addr(), tables.size(c"JavaThread")?);
     let _frame = jni.frame(4096).ok()?;
     let threads = jvmti.threads();

@@ -118,6 +118,11 @@ impl<'e> Jni<'e> {
         })
     }
 
+    /// Where the environment is.
+    pub(super) fn address(self) -> usize {
+        self.env.addr().get()
+    }
+
     /// True while an exception is pending that is not ours.
     pub fn exception_pending(self) -> bool {
         jni!(self, ExceptionCheck) != 0

@@ -7,6 +7,7 @@
 pub mod code;
 mod error;
 pub mod flags;
+mod frames;
 mod guard;
 mod jni;
 mod jvmti;
@@ -17,6 +18,7 @@ mod thread;
 mod turns;
 
 pub use error::JvmError;
+pub use frames::InnermostFrame;
 pub use guard::{Panicked, catch, guard, panics};
 pub use jni::{ClassRef, FieldId, GlobalRef, Jni, LocalFrame, StaticMethod, WeakRef};
 pub use jvmti::{Jvmti, ThreadRef};

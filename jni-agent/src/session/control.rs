@@ -157,7 +157,7 @@ fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result
 /// the JVM's own events where it gives them, which it does only to an agent that asks as it starts.
 fn bursts_unless_told(agent: &Agent, options: &mut ProfileOptions) {
     let granted = agent.host.granted;
-    let events = if granted.method_events && (granted.steps || !options.follows_steps()) {
+    let events = if granted.method_events && granted.steps == options.follows_steps() {
         BurstEvents::Jvm
     } else {
         BurstEvents::Probes

@@ -79,13 +79,14 @@ impl Recent {
     };
 }
 
-/// The events of a burst. Ends first: an activation whose beginning is reported then has an end that is
-/// reported.
-fn events(steps: bool) -> impl DoubleEndedIterator<Item = jvmtiEvent> {
-    let step = steps.then_some(JVMTI_EVENT_SINGLE_STEP);
-    [JVMTI_EVENT_METHOD_EXIT, JVMTI_EVENT_METHOD_ENTRY]
-        .into_iter()
-        .chain(step)
+/// The events of a burst. Ends before beginnings: an activation whose beginning is reported then has an end that
+/// is reported. [Steps](super::steps) need no ends.
+fn events(steps: bool) -> [jvmtiEvent; 2] {
+    if steps {
+        [JVMTI_EVENT_METHOD_ENTRY, JVMTI_EVENT_SINGLE_STEP]
+    } else {
+        [JVMTI_EVENT_METHOD_EXIT, JVMTI_EVENT_METHOD_ENTRY]
+    }
 }
 
 impl MethodEvents {
@@ -94,7 +95,9 @@ impl MethodEvents {
     pub fn begin(&self, jvmti: Jvmti, number: i32, steps: bool) -> Result<(), JvmError> {
         let begun = Instant::now();
         self.steps.store(steps, Ordering::Relaxed);
-        let on = events(steps).try_for_each(|event| jvmti.notify(event, true));
+        let on = events(steps)
+            .into_iter()
+            .try_for_each(|event| jvmti.notify(event, true));
         self.count(begun);
         if on.is_err() {
             self.end(jvmti);
@@ -110,7 +113,7 @@ impl MethodEvents {
     pub fn end(&self, jvmti: Jvmti) {
         self.burst.store(0, Ordering::Release);
         let begun = Instant::now();
-        for event in events(self.steps.load(Ordering::Relaxed)).rev() {
+        for event in events(self.steps.load(Ordering::Relaxed)).into_iter().rev() {
             if let Err(e) = jvmti.notify(event, false) {
                 warning!("the JVM's events stay on, and it may be slow: {e}");
             }
@@ -173,10 +176,6 @@ impl Reporter<'_> {
             forget(result, method, self.host.jvmti, self.jni);
         }
         match self.burst() {
-            Some((burst, true)) => {
-                let by_exception = result.is_none();
-                self.step(burst, method, Step::Exit { by_exception });
-            }
             Some((burst, false)) => {
                 if let Some(followed) = self.followed(method)
                     && let Some(block) = ThreadBlock::of_calling_thread(self.host.jvmti)
@@ -186,7 +185,7 @@ impl Reporter<'_> {
                     self.recording.streams.append(block, exit);
                 }
             }
-            None => {}
+            Some((_, true)) | None => {}
         }
     }
 

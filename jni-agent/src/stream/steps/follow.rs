@@ -65,6 +65,23 @@ impl Route {
         self.blocks.get(bci as usize).copied().unwrap_or(NOWHERE)
     }
 
+    /// True if the instruction there may be the next one after a call in a block returned.
+    fn goes_on(&self, block: u32, at: u32, bci: u32) -> bool {
+        let info = &self.map().blocks[block as usize];
+        let next = self.map().graph.successors(BlockId::new(block as usize));
+        let into = self.block_at(bci);
+        if into == block && at != NOWHERE && bci > at {
+            return true;
+        }
+        at == info.last && matches!(next, [one] if one.index() == into as usize)
+    }
+
+    /// True if the instruction there returns.
+    fn returns_at(&self, bci: u32) -> bool {
+        let block = self.map().blocks.get(self.block_at(bci) as usize);
+        block.is_some_and(|block| block.exit == BlockExit::Return && block.last == bci)
+    }
+
     /// The work on the way from the end of one block into another.
     fn edge(&self, from: u32, to: u32) -> Way {
         let successors = self.map().graph.successors(BlockId::new(from as usize));
@@ -104,6 +121,8 @@ enum Way {
 #[derive(Clone, Debug)]
 struct Activation {
     route: Arc<Route>,
+    /// Where its frame is: below its caller's.
+    frame: usize,
     block: u32,
     /// The last instruction that was reported.
     at: u32,
@@ -111,9 +130,16 @@ struct Activation {
     register: Option<u64>,
     /// It has said that it returns.
     told: bool,
+    /// Its last instruction returns.
+    returns: bool,
 }
 
 impl Activation {
+    /// True if it has ended when an activation in a frame executes something.
+    fn has_ended(&self, frame: usize) -> bool {
+        self.frame < frame || self.returns && self.frame != frame
+    }
+
     /// It is in a block that it was not in before, or at the beginning of its block again.
     fn arrive(&mut self, block: u32, bci: u32, tell: &mut impl FnMut(Word)) {
         let route = Arc::clone(&self.route);
@@ -178,6 +204,7 @@ impl Activation {
 
     /// The last instruction of a block is about to be executed. What a block without edges ends, it says.
     fn leave(&mut self, exit: BlockExit, activations: bool, tell: &mut impl FnMut(Word)) {
+        self.returns = exit == BlockExit::Return;
         let Some(path) = self.register.map(|register| register as u32) else {
             return;
         };
@@ -198,7 +225,7 @@ impl Activation {
 #[derive(Debug, Default)]
 pub struct Follower {
     open: Vec<Activation>,
-    /// The method and the instruction of the last step.
+    /// The method and the instruction of the last step, if it was in a method that is followed.
     last: Option<(Arc<Route>, u32)>,
     /// True if beginnings and ends of activations are reported.
     activations: bool,
@@ -212,28 +239,38 @@ impl Follower {
         self.activations = activations;
     }
 
-    /// An activation begins.
-    pub fn enter(&mut self, route: &Arc<Route>, tell: &mut impl FnMut(Word)) {
+    /// An activation begins, in a new frame.
+    pub fn enter(&mut self, route: &Arc<Route>, frame: usize, tell: &mut impl FnMut(Word)) {
+        self.end_below(frame + 1, tell);
         let first = route.map().graph.entry().index() as u32;
-        self.push(route, first, NOWHERE, tell)
+        self.push(route, frame, (first, NOWHERE), tell)
             .follow(route.plan.entry, tell);
     }
 
-    /// An instruction is about to be executed.
+    /// A method that is not followed executes an instruction.
     #[inline]
-    pub fn step(&mut self, route: &Arc<Route>, bci: u32, tell: &mut impl FnMut(Word)) {
+    pub fn elsewhere(&mut self) {
+        self.last = None;
+    }
+
+    /// An instruction is about to be executed by the activation in a frame. Those in lower frames have ended.
+    #[inline]
+    pub fn step(&mut self, route: &Arc<Route>, bci: u32, frame: usize, tell: &mut impl FnMut(Word)) {
+        if self.open.last().is_some_and(|top| top.has_ended(frame)) {
+            self.end_below(frame, tell);
+        }
         match &mut self.last {
             Some((of, at)) if Arc::ptr_eq(of, route) => *at = bci,
             last => *last = Some((Arc::clone(route), bci)),
         }
-        self.follow_step(route, bci, tell);
+        self.follow_step(route, bci, frame, tell);
     }
 
-    fn follow_step(&mut self, route: &Arc<Route>, bci: u32, tell: &mut impl FnMut(Word)) {
+    fn follow_step(&mut self, route: &Arc<Route>, bci: u32, frame: usize, tell: &mut impl FnMut(Word)) {
         let activations = self.activations;
-        let known = self.open.last_mut().filter(|top| Arc::ptr_eq(&top.route, route));
-        let Some(activation) = known else {
-            return self.found(route, bci, tell);
+        let known = |top: &&mut Activation| top.frame == frame && Arc::ptr_eq(&top.route, route);
+        let Some(activation) = self.open.last_mut().filter(known) else {
+            return self.found(route, bci, frame, tell);
         };
         let block = route.block_at(bci);
         if block == activation.block && !route.borders[bci as usize] {
@@ -254,37 +291,55 @@ impl Follower {
         }
     }
 
-    /// The innermost activation ends, by returning or by an exception.
-    pub fn exit(&mut self, route: &Arc<Route>, by_exception: bool, tell: &mut impl FnMut(Word)) {
-        let Some(top) = self.open.last() else {
-            // From before the burst, and not seen in it.
+    /// A virtual thread is about to execute an instruction. Its frames have other places after it was parked: if the
+    /// innermost activation that is known goes on just there, that is its frame now.
+    pub fn moved(&mut self, route: &Arc<Route>, bci: u32, frame: usize, tell: &mut impl FnMut(Word)) {
+        if self.open.iter().any(|one| one.frame == frame) {
             return;
-        };
-        if !Arc::ptr_eq(&top.route, route) {
-            return self.lost(tell);
         }
-        // HotSpot keeps a step from us if the last one was at the same instruction of the same method: where
-        // one activation returns into another, which returns at once.
-        let is_kept = !by_exception && top.at != NOWHERE && top.register.is_some();
-        if is_kept
-            && let Some((of, at)) = &self.last
-            && Arc::ptr_eq(of, route)
+        while self.open.last().is_some_and(|top| top.returns) {
+            self.pop(tell);
+        }
+        if let Some(top) = self.open.last_mut()
+            && Arc::ptr_eq(&top.route, route)
+            && route.goes_on(top.block, top.at, bci)
         {
-            self.follow_step(route, *at, tell);
+            top.frame = frame;
         }
+    }
+
+    /// Activations whose frames are lower than this one have ended.
+    fn end_below(&mut self, frame: usize, tell: &mut impl FnMut(Word)) {
+        while let Some(top) = self.open.last().filter(|top| top.has_ended(frame)) {
+            // HotSpot keeps a step from us if the last one was at the same instruction of the same method: where
+            // one activation returns into another, which returns at once.
+            if let Some((of, at)) = &self.last
+                && top.register.is_some()
+                && ![NOWHERE, *at].contains(&top.at)
+                && Arc::ptr_eq(of, &top.route)
+                && of.returns_at(*at)
+            {
+                let (route, at, frame) = (Arc::clone(of), *at, top.frame);
+                self.follow_step(&route, at, frame, tell);
+            }
+            self.pop(tell);
+        }
+    }
+
+    fn pop(&mut self, tell: &mut impl FnMut(Word)) {
         if let Some(top) = self.open.pop()
             && self.activations
             && !top.told
         {
-            tell(Word::exit(route.id.0));
+            tell(Word::exit(top.route.id.0));
         }
     }
 
     fn push(
         &mut self,
         route: &Arc<Route>,
-        block: u32,
-        at: u32,
+        frame: usize,
+        (block, at): (u32, u32),
         tell: &mut impl FnMut(Word),
     ) -> &mut Activation {
         if self.activations {
@@ -292,36 +347,30 @@ impl Follower {
         }
         self.open.push(Activation {
             route: Arc::clone(route),
+            frame,
             block,
             at,
             register: None,
             told: false,
+            returns: false,
         });
         let top = self.open.len() - 1;
         &mut self.open[top]
     }
 
-    /// An activation from before the burst comes up, or something was kept from us.
+    /// An activation from before the burst comes up, or a thread that is virtual has moved.
     #[cold]
-    fn found(&mut self, route: &Arc<Route>, bci: u32, tell: &mut impl FnMut(Word)) {
-        if !self.open.is_empty() {
-            self.lost(tell);
-        }
+    fn found(&mut self, route: &Arc<Route>, bci: u32, frame: usize, tell: &mut impl FnMut(Word)) {
+        self.end_below(frame + 1, tell);
         let block = route.block_at(bci);
         if block == NOWHERE {
             return;
         }
-        let activation = self.push(route, block, bci, tell);
+        let activation = self.push(route, frame, (block, bci), tell);
         if bci == route.map().blocks[block as usize].start {
             // However it came here, a path begins.
             let start = route.map().dag.restart(BlockId::new(block as usize));
             activation.register = start.map(|start| start.value);
         }
-    }
-
-    /// The activations are not those that we know.
-    fn lost(&mut self, tell: &mut impl FnMut(Word)) {
-        self.open.clear();
-        tell(Word::GAP);
     }
 }

@@ -11,7 +11,8 @@ mod follow;
 mod tests;
 
 use std::cell::RefCell;
-use std::sync::{Arc, RwLock};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, OnceLock, RwLock};
 
 use jvmti_bindings::sys::jni::jmethodID;
 use rustc_hash::FxHashMap;
@@ -19,6 +20,7 @@ use trodden_profile::events::Word;
 
 use crate::classes::Method;
 use crate::host::Host;
+use crate::jvm::{InnermostFrame, Jni};
 use crate::locks::{read, write};
 use crate::stream::method_events::{RECENT, place_of};
 use crate::stream::{Recording, Reporter};
@@ -29,10 +31,15 @@ thread_local! {
     static STEPPER: RefCell<Stepper> = RefCell::default();
 }
 
+/// Numbers of native threads.
+static NUMBERS: AtomicI32 = AtomicI32::new(1);
+
 /// How methods are to be followed, by their ids.
 #[derive(Default)]
 pub struct Steps {
     routes: RwLock<FxHashMap<u32, Arc<Route>>>,
+    /// How frames are told apart.
+    frame: OnceLock<Option<InnermostFrame>>,
 }
 
 /// State of a native thread.
@@ -42,8 +49,10 @@ struct Stepper {
     burst: i32,
     /// For this thread of the program.
     block: Option<ThreadBlock>,
-    /// Which may be another one from one step to the next.
+    /// Which may be another one from one step to the next, or have been elsewhere in between.
     is_virtual: bool,
+    /// The number by which its block says that this native thread follows it; 0: none yet.
+    number: i32,
     follower: Follower,
     recent: Vec<Recent>,
 }
@@ -63,11 +72,6 @@ pub enum Step {
     Enter,
     /// The instruction there is about to be executed.
     At(u32),
-    /// The innermost activation ends.
-    Exit {
-        /// True if by an exception, not by returning.
-        by_exception: bool,
-    },
 }
 
 impl Reporter<'_> {
@@ -80,15 +84,18 @@ impl Reporter<'_> {
                 return;
             };
             let Some(place) = stepper.remember(self, method) else {
+                stepper.follower.elsewhere();
                 return;
             };
+            let Some(&Some(frame)) = self.recording.steps.frame.get() else {
+                return;
+            };
+            let frame = frame.of_caller(self.jni);
             let moved = stepper.is_virtual || !matches!(step, Step::At(_));
-            if (stepper.burst != burst
-                || moved && ThreadBlock::of_calling_thread(self.host.jvmti) != stepper.block)
-                && !stepper.join(self, burst)
-            {
+            if (stepper.burst != burst || moved && !stepper.is_followed(self)) && !stepper.join(self, burst) {
                 return;
             }
+            let is_virtual = stepper.is_virtual;
             let Stepper {
                 follower,
                 recent,
@@ -101,15 +108,25 @@ impl Reporter<'_> {
             let Some(route) = &recent[place].route else { return };
             let mut tell = |word: Word| self.recording.streams.append(*block, word.0);
             match step {
-                Step::Enter => follower.enter(route, &mut tell),
-                Step::At(bci) => follower.step(route, bci, &mut tell),
-                Step::Exit { by_exception } => follower.exit(route, by_exception, &mut tell),
+                Step::Enter => follower.enter(route, frame, &mut tell),
+                Step::At(bci) => {
+                    if is_virtual {
+                        follower.moved(route, bci, frame, &mut tell);
+                    }
+                    follower.step(route, bci, frame, &mut tell);
+                }
             }
         });
     }
 }
 
 impl Steps {
+    /// True if steps can be followed in this JVM.
+    pub fn can_follow(&self, host: &Host, jni: Jni<'_>) -> bool {
+        let frame = || InnermostFrame::new(host.vm, host.jvmti, jni);
+        self.frame.get_or_init(frame).is_some()
+    }
+
     /// Another profile begins: methods may have other numbers.
     pub fn forget(&self) {
         write(&self.routes).clear();
@@ -165,6 +182,12 @@ impl Stepper {
         is_known.then_some(place)
     }
 
+    /// True if the thread that runs is the one that was followed last, and no other native thread has followed it since.
+    fn is_followed(&self, from: Reporter<'_>) -> bool {
+        let block = ThreadBlock::of_calling_thread(from.host.jvmti);
+        block == self.block && (!self.is_virtual || block.is_some_and(|block| block.joined() == self.number))
+    }
+
     /// The thread takes part in a burst from here on. False: it is left out for now.
     fn join(&mut self, from: Reporter<'_>, burst: i32) -> bool {
         let Some(block) = from.block() else {
@@ -173,6 +196,10 @@ impl Stepper {
         self.burst = burst;
         self.block = Some(block);
         self.is_virtual = from.host.is_virtual(from.jni, from.thread);
+        if self.number == 0 {
+            self.number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        }
+        block.set_joined(self.number);
         let streams = &from.recording.streams;
         self.follower.restart(streams.needs_activations());
         streams.append(block, Word::burst(1, from.recording.group(), 0).0);

@@ -12,6 +12,8 @@ use trodden_profile::{BlockExit, BlockInfo, ClassMap, MethodMap};
 use super::follow::{Follower, Route};
 
 const METHOD: u32 = 5;
+/// Where an activation's frame is; its callee's is lower.
+const FRAME: usize = 1000;
 /// Bytes of a block. It has instructions at the first three.
 const SIZE: u32 = 4;
 
@@ -116,16 +118,16 @@ fn walks_end_the_paths_that_sums_of_edges_end() {
             paths: Vec::new(),
         };
         let mut block = map.graph.entry();
-        follower.enter(&route, &mut tell);
+        follower.enter(&route, FRAME, &mut tell);
         sums.arrive(Some(map.dag.starts()[0].value), block);
         let mut is_hidden = false;
         for turn in 0.. {
             let first = block.index() as u32 * SIZE;
             if !is_hidden {
-                follower.step(&route, first, &mut tell);
+                follower.step(&route, first, FRAME, &mut tell);
             }
             is_hidden = false;
-            follower.step(&route, first + 1, &mut tell);
+            follower.step(&route, first + 1, FRAME, &mut tell);
             if turn == 100 {
                 break;
             }
@@ -140,7 +142,7 @@ fn walks_end_the_paths_that_sums_of_edges_end() {
                 block = handler;
                 continue;
             }
-            follower.step(&route, first + 2, &mut tell);
+            follower.step(&route, first + 2, FRAME, &mut tell);
             let successors = map.graph.successors(block);
             if successors.is_empty() {
                 sums.paths.extend(sums.sum);
@@ -184,37 +186,95 @@ fn words(activations: bool, run: impl FnOnce(&mut Follower, &mut dyn FnMut(Word)
 /// One activation returns into another of its method, which returns at once: HotSpot keeps that step.
 #[test]
 fn a_step_at_the_same_instruction_is_not_told_twice() {
-    let route = route(&decides());
+    let (route, caller) = (route(&decides()), route(&decides()));
     let told = words(true, |follower, mut tell| {
-        for _ in 0..2 {
-            follower.enter(&route, &mut tell);
+        for frame in [FRAME - 1, FRAME - 2, FRAME - 3] {
+            follower.enter(&route, frame, &mut tell);
             for bci in [0, 1, 2, 2 * SIZE, 2 * SIZE + 1] {
-                follower.step(&route, bci, &mut tell);
+                follower.step(&route, bci, frame, &mut tell);
             }
         }
-        follower.step(&route, 2 * SIZE + 2, &mut tell);
-        follower.exit(&route, false, &mut tell);
-        follower.exit(&route, false, &mut tell);
+        follower.step(&route, 2 * SIZE + 2, FRAME - 3, &mut tell);
+        follower.step(&caller, 1, FRAME, &mut tell);
     });
     let last = |event: &&Event| matches!(event, Event::LastPath { .. });
-    assert_eq!(told.len(), 4, "{told:?}");
-    assert_eq!(told.iter().filter(last).count(), 2, "{told:?}");
-    assert_eq!(told[2], told[3]);
+    assert_eq!(told.len(), 7, "{told:?}");
+    assert_eq!(told.iter().filter(last).count(), 3, "{told:?}");
+    assert!(told[3] == told[4] && told[4] == told[5], "{told:?}");
 }
 
-/// By an exception it ends without a path.
+/// What threw in between was another method: the outer activation ended by an exception, without a path.
+#[test]
+fn nothing_is_kept_if_another_method_had_steps() {
+    let (route, caller) = (route(&decides()), route(&decides()));
+    let told = words(true, |follower, mut tell| {
+        for frame in [FRAME - 1, FRAME - 2] {
+            follower.enter(&route, frame, &mut tell);
+            for bci in [0, 1, 2, 2 * SIZE, 2 * SIZE + 1] {
+                follower.step(&route, bci, frame, &mut tell);
+            }
+        }
+        follower.step(&route, 2 * SIZE + 2, FRAME - 2, &mut tell);
+        follower.elsewhere();
+        follower.step(&caller, 1, FRAME, &mut tell);
+    });
+    let last = |event: &&Event| matches!(event, Event::LastPath { .. });
+    assert_eq!(told.iter().filter(last).count(), 1, "{told:?}");
+    assert!(matches!(told[3], Event::Exit { .. }), "{told:?}");
+}
+
+/// By an exception it ends without a path, and its frame says which activation has caught it.
 #[test]
 fn an_exception_ends_no_path() {
     let route = route(&decides());
     let told = words(true, |follower, mut tell| {
-        follower.enter(&route, &mut tell);
-        follower.step(&route, 0, &mut tell);
-        follower.exit(&route, true, &mut tell);
+        for frame in [FRAME, FRAME - 1, FRAME - 2] {
+            follower.enter(&route, frame, &mut tell);
+            follower.step(&route, 0, frame, &mut tell);
+        }
+        follower.step(&route, 1, FRAME, &mut tell);
+        // A new activation has the place of one that has ended.
+        follower.enter(&route, FRAME - 1, &mut tell);
+        follower.enter(&route, FRAME - 1, &mut tell);
     });
-    assert!(
-        matches!(told[..], [Event::Enter { .. }, Event::Exit { .. }]),
+    let exits: Vec<bool> = told
+        .iter()
+        .map(|event| matches!(event, Event::Exit { .. }))
+        .collect();
+    assert_eq!(
+        exits,
+        [false, false, false, true, true, false, true, false],
         "{told:?}"
     );
+    assert!(
+        exits
+            .iter()
+            .zip(&told)
+            .all(|(exit, event)| *exit || matches!(event, Event::Enter { .. }))
+    );
+}
+
+/// A virtual thread that was parked goes on in another frame, and its path with it.
+#[test]
+fn an_activation_goes_on_in_another_frame() {
+    let (outer, inner) = (route(&decides()), route(&decides()));
+    let told = words(true, |follower, mut tell| {
+        follower.enter(&outer, FRAME, &mut tell);
+        follower.step(&outer, 0, FRAME, &mut tell);
+        follower.enter(&inner, FRAME - 9, &mut tell);
+        follower.step(&inner, 0, FRAME - 9, &mut tell);
+        follower.elsewhere();
+        for (route, frame) in [(&inner, FRAME - 1), (&outer, FRAME - 2)] {
+            for bci in [1, 2, 2 * SIZE, 2 * SIZE + 1, 2 * SIZE + 2] {
+                follower.moved(route, bci, frame, &mut tell);
+                follower.step(route, bci, frame, &mut tell);
+            }
+        }
+    });
+    let paths = told
+        .iter()
+        .filter(|event| matches!(event, Event::LastPath { .. }));
+    assert_eq!((told.len(), paths.count()), (4, 2), "{told:?}");
 }
 
 /// Of an activation from before the burst the next path is known, from a loop's header on.
@@ -225,12 +285,11 @@ fn activations_from_before_are_known_from_a_header_on() {
     let told = words(false, |follower, mut tell| {
         for block in [2, 1, 2, 1, 3] {
             for bci in 0..3 {
-                follower.step(&route, block * SIZE + bci, &mut tell);
+                follower.step(&route, block * SIZE + bci, FRAME - 1, &mut tell);
             }
         }
-        follower.exit(&route, false, &mut tell);
         // And what called it, where it stands.
-        follower.step(&route, 2 * SIZE + 1, &mut tell);
+        follower.step(&route, 2 * SIZE + 1, FRAME, &mut tell);
     });
     let map = &class.methods[0];
     let round = map.dag.restart(BlockId::new(1)).unwrap().value;
