@@ -44,9 +44,9 @@ pub fn trials() -> Result<Vec<Trial>> {
 
 /// Wherever bursts fall in many threads, what they count are paths that there were.
 fn short_bursts(jdk: &Jdk) -> Result<()> {
-    let mut programs = vec![["threads", "8", "20000"].as_slice(), &["thrown", "2000000"]];
+    let mut programs = vec![["threads", "8", "200000"].as_slice(), &["thrown", "2000000"]];
     if jdk.feature >= 21 {
-        programs.push(&["virtual", "20000"]);
+        programs.push(&["virtual", "200000"]);
     }
     for arguments in programs {
         let exact = counts(&live(jdk, "counters", arguments)?.1);
