@@ -128,6 +128,9 @@ impl Session<'_> {
             self.pid,
             recording.name()
         );
+        if progress.is_hidden() {
+            output::complain(&now);
+        }
         show(progress, &now);
         let start = Instant::now();
         let mut before = None;

@@ -89,6 +89,7 @@ impl Requests {
 
     /// Forgets all requests.
     pub fn reset(&self) {
+        self.readings.forget();
         for shard in &self.shards {
             lock(shard).clear();
         }

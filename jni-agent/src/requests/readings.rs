@@ -149,6 +149,13 @@ impl Readings {
         }
     }
 
+    /// Counts begin anew: what was read of requests in progress is of no use any more.
+    pub fn forget(&self) {
+        for place in &self.places {
+            lock(place).block = 0;
+        }
+    }
+
     /// A request ends. `None` if its thread counts elsewhere now, or not exactly.
     pub fn end(&self, number: usize, counts: impl FnOnce() -> Option<Counts>) -> Option<Reading> {
         let place = number.checked_sub(1).and_then(|at| self.places.get(at))?;
@@ -267,6 +274,25 @@ mod tests {
                 assert_eq!(*dense(&old, &now), *slow, "{length} {before}");
             }
         }
+    }
+
+    #[test]
+    fn counts_that_began_anew_are_not_compared() {
+        let counts = |dense: &'static [u64]| Counts {
+            block: 64,
+            dense,
+            hash: Vec::new(),
+            cuts: Vec::new(),
+            cpu_ns: None,
+        };
+        let readings = Readings::default();
+        let number = readings.open(counts(&[5]), 1.0);
+        let reading = readings.end(number, || Some(counts(&[7]))).unwrap();
+        assert_eq!(*reading.counts.dense, [(0, 2)]);
+        let number = readings.open(counts(&[7]), 1.0);
+        readings.forget();
+        assert!(readings.end(number, || Some(counts(&[1]))).is_none());
+        assert!(readings.open(counts(&[1]), 1.0) > 0);
     }
 
     #[test]
