@@ -1,5 +1,5 @@
-//! Where the innermost Java frame of a thread is: what the interpreter leaves in the thread's `JavaFrameAnchor`
-//! when it calls the JVM.
+//! Where the innermost Java frame of a thread is: what the interpreter leaves in the thread's
+//! `JavaFrameAnchor` when it calls the JVM.
 
 use super::code::{env_in_thread, word};
 use super::tables::Tables;
@@ -27,8 +27,8 @@ impl InnermostFrame {
         Tables::of(vm).is_some_and(|tables| last_fp(&tables).is_some())
     }
 
-    /// The frame pointer of the interpreted frame that called the JVM, which reports an event on its thread. Of
-    /// two frames of a thread, the callee's is lower.
+    /// The frame pointer of the interpreted frame that called the JVM, which reports an event on its thread.
+    /// Of two frames of a thread, the callee's is lower.
     pub fn of_caller(self, jni: Jni<'_>) -> usize {
         word(jni.address() - self.env + self.last_fp)
     }

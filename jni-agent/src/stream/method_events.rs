@@ -10,8 +10,8 @@
 //! `Call` of the caller in front of each `Enter`. All of it goes by way of the thread's block, which the
 //! agent makes here, as no probe asks for one.
 //!
-//! In bursts of paths each instruction is told as well: what becomes of these events is the affair of
-//! [steps](super::steps).
+//! In bursts of paths each instruction is told in place of ends: what becomes of these events is the affair
+//! of [steps](super::steps).
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
@@ -79,8 +79,8 @@ impl Recent {
     };
 }
 
-/// The events of a burst. Ends before beginnings: an activation whose beginning is reported then has an end that
-/// is reported. [Steps](super::steps) need no ends.
+/// The events of a burst. Ends before beginnings: an activation whose beginning is reported then has an end
+/// that is reported. [Steps](super::steps) need no ends.
 fn events(steps: bool) -> [jvmtiEvent; 2] {
     if steps {
         [JVMTI_EVENT_METHOD_ENTRY, JVMTI_EVENT_SINGLE_STEP]

@@ -291,8 +291,8 @@ impl Follower {
         }
     }
 
-    /// A virtual thread is about to execute an instruction. Its frames have other places after it was parked: if the
-    /// innermost activation that is known goes on just there, that is its frame now.
+    /// A virtual thread is about to execute an instruction. Its frames have other places after it was
+    /// parked: if the innermost activation that is known goes on just there, that is its frame now.
     pub fn moved(&mut self, route: &Arc<Route>, bci: u32, frame: usize, tell: &mut impl FnMut(Word)) {
         if self.open.iter().any(|one| one.frame == frame) {
             return;

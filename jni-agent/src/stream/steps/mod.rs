@@ -182,7 +182,8 @@ impl Stepper {
         is_known.then_some(place)
     }
 
-    /// True if the thread that runs is the one that was followed last, and no other native thread has followed it since.
+    /// True if the thread that runs is the one that was followed last, and no other native thread has
+    /// followed it since.
     fn is_followed(&self, from: Reporter<'_>) -> bool {
         let block = ThreadBlock::of_calling_thread(from.host.jvmti);
         block == self.block && (!self.is_virtual || block.is_some_and(|block| block.joined() == self.number))
