@@ -175,17 +175,13 @@ impl Reporter<'_> {
         if let Some(result) = result {
             forget(result, method, self.host.jvmti, self.jni);
         }
-        match self.burst() {
-            Some((burst, false)) => {
-                if let Some(followed) = self.followed(method)
-                    && let Some(block) = ThreadBlock::of_calling_thread(self.host.jvmti)
-                    && block.joined() == burst
-                {
-                    let exit = Word::exit(followed.id.0).0;
-                    self.recording.streams.append(block, exit);
-                }
-            }
-            Some((_, true)) | None => {}
+        if let Some((burst, false)) = self.burst()
+            && let Some(followed) = self.followed(method)
+            && let Some(block) = ThreadBlock::of_calling_thread(self.host.jvmti)
+            && block.joined() == burst
+        {
+            let exit = Word::exit(followed.id.0).0;
+            self.recording.streams.append(block, exit);
         }
     }
 
