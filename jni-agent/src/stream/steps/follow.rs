@@ -311,8 +311,8 @@ impl Follower {
     /// Activations whose frames are lower than this one have ended.
     fn end_below(&mut self, frame: usize, tell: &mut impl FnMut(Word)) {
         while let Some(top) = self.open.last().filter(|top| top.has_ended(frame)) {
-            // HotSpot keeps a step from us if the last one was at the same instruction of the same method: where
-            // one activation returns into another, which returns at once.
+            // HotSpot keeps a step from us if the last one was at the same instruction of the same method:
+            // where one activation returns into another, which returns at once.
             if let Some((of, at)) = &self.last
                 && top.register.is_some()
                 && ![NOWHERE, *at].contains(&top.at)
