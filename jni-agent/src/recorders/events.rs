@@ -48,10 +48,11 @@ impl Recorder for Events {
         let options = &settings.options;
         if options.has_events_of_jvm() {
             let granted = host.granted;
-            if !granted.method_events || options.has_steps_of_jvm() != granted.steps {
-                return Err(BeginError::NeedsMethodEvents);
-            }
-            if granted.steps && !self.recording.steps.can_follow(host, jni) {
+            let steps = granted.steps;
+            if !granted.method_events
+                || options.has_steps_of_jvm() != steps
+                || steps && !self.recording.steps.can_follow(host, jni)
+            {
                 return Err(BeginError::NeedsMethodEvents);
             }
             // Now: in an event of a thread nothing may run Java code.

@@ -12,7 +12,6 @@ mod readings;
 mod reservoir;
 
 use std::collections::BTreeMap;
-use std::mem;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -112,15 +111,15 @@ impl Requests {
             of_name.unreadable += u64::from(ended.is_unreadable);
         }
         let mut took_ns = None;
-        if let Some(mut reading) = ended.reading {
+        if let Some(reading) = ended.reading {
             let sample = Kept {
                 latency_ns,
                 cpu_ns: reading.cpu_ns,
                 collections_ns: self.collections.overlap(ended.began, ended.ended),
-                counts: mem::take(&mut reading.counts),
+                counts: reading.counts,
             };
             lock(&self.samples).add(name, sample, 1.0 / reading.chance);
-            took_ns = Some(reading.took_ns());
+            took_ns = Some(reading.cost.until_now());
         }
         self.budget.spend(took_ns)
     }

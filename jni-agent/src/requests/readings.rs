@@ -64,15 +64,22 @@ pub struct Reading {
     pub counts: Delta,
     /// The chance to be chosen that the request had.
     pub chance: f64,
-    /// Nanoseconds of CPU time that the reading at the beginning took.
+    /// CPU time that reading takes.
+    pub cost: Cost,
+}
+
+/// CPU time of both readings.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// Nanoseconds that the reading at the beginning took.
     began_ns: u64,
     /// CPU time of the thread before the counts at the end were looked at.
     since_ns: Option<u64>,
 }
 
-impl Reading {
-    /// Nanoseconds of CPU time that both readings took, and what was done with them until now, on the thread.
-    pub fn took_ns(&self) -> u64 {
+impl Cost {
+    /// Nanoseconds, with what the thread has done with the readings until now.
+    pub fn until_now(self) -> u64 {
         self.began_ns + difference(self.since_ns, spent(0)).unwrap_or(0)
     }
 }
@@ -149,7 +156,7 @@ impl Readings {
         }
     }
 
-    /// Counts begin anew: what was read of requests in progress is of no use any more.
+    /// Counts were reset: the readings of requests in progress cannot be compared with those at their ends.
     pub fn forget(&self) {
         for place in &self.places {
             lock(place).block = 0;
@@ -174,8 +181,10 @@ impl Readings {
             cpu_ns: difference(place.cpu_ns, counts.cpu_ns),
             counts: delta,
             chance: place.chance,
-            began_ns: place.took_ns,
-            since_ns: counts.cpu_ns,
+            cost: Cost {
+                began_ns: place.took_ns,
+                since_ns: counts.cpu_ns,
+            },
         })
     }
 }
@@ -277,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_began_anew_are_not_compared() {
+    fn readings_across_a_reset_are_dropped() {
         let counts = |dense: &'static [u64]| Counts {
             block: 64,
             dense,

@@ -10,8 +10,8 @@
 //! `Call` of the caller in front of each `Enter`. All of it goes by way of the thread's block, which the
 //! agent makes here, as no probe asks for one.
 //!
-//! In bursts of paths each instruction is told in place of ends: what becomes of these events is the affair
-//! of [steps](super::steps).
+//! In bursts of paths each instruction is reported in place of ends; [steps](super::steps) makes paths of
+//! these.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};

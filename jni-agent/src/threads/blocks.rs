@@ -219,8 +219,8 @@ impl ThreadBlock {
         self.ints(layout::DEPTH)[0].store(number as i32, Ordering::Relaxed);
     }
 
-    /// The burst that the thread has joined; its negative, if it was left out of it. For the block's own
-    /// thread.
+    /// The burst that the thread has joined; its negative, if it was left out of it. In bursts of single
+    /// steps the number of the native thread that follows it. For the block's own thread.
     pub fn joined(self) -> i32 {
         self.ints(layout::JOINED)[0].load(Ordering::Relaxed)
     }

@@ -97,9 +97,21 @@ pub fn session_that_sees(
     file: &str,
     seen: impl Fn(&process::Outcome) -> Result<bool>,
 ) -> Result<process::Outcome> {
+    session_with_that_sees(program, jvm, file, &[], seen)
+}
+
+/// Like [`session_that_sees`], but with options.
+pub fn session_with_that_sees(
+    program: &Talker,
+    jvm: &str,
+    file: &str,
+    options: &[&str],
+    seen: impl Fn(&process::Outcome) -> Result<bool>,
+) -> Result<process::Outcome> {
     let mut said = Vec::new();
     for time in ["200ms", "2s", "20s"] {
-        let outcome = process::run(&mut session(program, jvm, time, file)?, LIMIT)?.success()?;
+        let mut command = session(program, jvm, time, file)?;
+        let outcome = process::run(command.args(options), LIMIT)?.success()?;
         if seen(&outcome)? {
             return Ok(outcome);
         }

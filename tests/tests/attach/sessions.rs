@@ -11,7 +11,7 @@ use trodden_tests::jdk::Jdk;
 use trodden_tests::talker::Talker;
 use trodden_tests::{Result, artefacts, process};
 
-use crate::attendee::{LIMIT, PROGRAM, await_that, session, session_that_sees};
+use crate::attendee::{LIMIT, PROGRAM, await_that, session, session_that_sees, session_with_that_sees};
 
 /// The program's name here: it is attached to by it, and other tests have theirs running, perhaps the same
 /// tests in another folder.
@@ -245,22 +245,20 @@ fn requests_of_a_running_jvm() -> Result<()> {
         let program = Talker::start(jdk, &NAME, &PROGRAM.replace("Attendee", &NAME))?;
         let handler = format!("{}#one", *NAME);
         let file = program.file("requests.trodden");
-        let status = format!("attach {} status", program.pid());
-        for time in ["200ms", "2s", "20s"] {
-            let mut command = session(&program, &program.pid(), time, "requests.trodden")?;
-            let outcome = process::run(command.args(["--requests", &handler]), LIMIT)?.success()?;
+        let options = ["--requests", &handler];
+        let sees = |outcome: &process::Outcome| {
             assert!(outcome.stderr.contains("profiling"), "{outcome:?}");
             let profile = Profile::load(&file)?;
             let requests = profile.requests.as_ref();
             let handled = requests.and_then(|requests| requests.names.iter().find(|of| of.name == handler));
-            if let Some(handled) = handled {
+            Ok(handled.is_some_and(|handled| {
                 assert!(handled.count() > 0 && handled.samples.iter().all(|one| one.weight >= 1.0));
-                break;
-            }
-            assert_ne!(time, "20s", "no requests in {outcome:?}");
-        }
+                true
+            }))
+        };
+        session_with_that_sees(&program, &program.pid(), "requests.trodden", &options, sees)?;
         let mut command = Command::new(&artefacts::artefacts()?.cli);
-        let said = process::run(command.args(status.split(' ')), LIMIT)?
+        let said = process::run(command.args(["attach", &program.pid(), "status"]), LIMIT)?
             .success()?
             .stdout;
         let compilers = said.lines().find_map(|line| line.strip_prefix("compilers: "));

@@ -66,7 +66,7 @@ impl Route {
     }
 
     /// True if the instruction there may be the next one after a call in a block returned.
-    fn goes_on(&self, block: u32, at: u32, bci: u32) -> bool {
+    fn continues(&self, block: u32, at: u32, bci: u32) -> bool {
         let info = &self.map().blocks[block as usize];
         let next = self.map().graph.successors(BlockId::new(block as usize));
         let into = self.block_at(bci);
@@ -229,14 +229,17 @@ pub struct Follower {
     last: Option<(Arc<Route>, u32)>,
     /// True if beginnings and ends of activations are reported.
     activations: bool,
+    /// True of a virtual thread, whose frames move.
+    is_virtual: bool,
 }
 
 impl Follower {
-    /// Another burst begins.
-    pub fn restart(&mut self, activations: bool) {
+    /// Another burst begins, or another thread is followed.
+    pub fn restart(&mut self, activations: bool, is_virtual: bool) {
         self.open.clear();
         self.last = None;
         self.activations = activations;
+        self.is_virtual = is_virtual;
     }
 
     /// An activation begins, in a new frame.
@@ -256,6 +259,9 @@ impl Follower {
     /// An instruction is about to be executed by the activation in a frame. Those in lower frames have ended.
     #[inline]
     pub fn step(&mut self, route: &Arc<Route>, bci: u32, frame: usize, tell: &mut impl FnMut(Word)) {
+        if self.is_virtual {
+            self.move_frame(route, bci, frame, tell);
+        }
         if self.open.last().is_some_and(|top| top.has_ended(frame)) {
             self.end_below(frame, tell);
         }
@@ -291,10 +297,11 @@ impl Follower {
         }
     }
 
-    /// A virtual thread is about to execute an instruction. Its frames have other places after it was
-    /// parked: if the innermost activation that is known goes on just there, that is its frame now.
-    pub fn moved(&mut self, route: &Arc<Route>, bci: u32, frame: usize, tell: &mut impl FnMut(Word)) {
-        if self.open.iter().any(|one| one.frame == frame) {
+    /// A virtual thread has its frames in other places after it was parked: if the innermost activation that
+    /// is known continues with this instruction, that is its frame now.
+    fn move_frame(&mut self, route: &Arc<Route>, bci: u32, frame: usize, tell: &mut impl FnMut(Word)) {
+        // The innermost first, which it nearly always is.
+        if self.open.iter().rev().any(|one| one.frame == frame) {
             return;
         }
         while self.open.last().is_some_and(|top| top.returns) {
@@ -302,7 +309,7 @@ impl Follower {
         }
         if let Some(top) = self.open.last_mut()
             && Arc::ptr_eq(&top.route, route)
-            && route.goes_on(top.block, top.at, bci)
+            && route.continues(top.block, top.at, bci)
         {
             top.frame = frame;
         }

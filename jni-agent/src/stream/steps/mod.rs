@@ -91,11 +91,12 @@ impl Reporter<'_> {
                 return;
             };
             let frame = frame.of_caller(self.jni);
-            let moved = stepper.is_virtual || !matches!(step, Step::At(_));
-            if (stepper.burst != burst || moved && !stepper.is_followed(self)) && !stepper.join(self, burst) {
+            let may_be_another = stepper.is_virtual || !matches!(step, Step::At(_));
+            if (stepper.burst != burst || may_be_another && !stepper.is_followed(self))
+                && !stepper.join(self, burst)
+            {
                 return;
             }
-            let is_virtual = stepper.is_virtual;
             let Stepper {
                 follower,
                 recent,
@@ -109,12 +110,7 @@ impl Reporter<'_> {
             let mut tell = |word: Word| self.recording.streams.append(*block, word.0);
             match step {
                 Step::Enter => follower.enter(route, frame, &mut tell),
-                Step::At(bci) => {
-                    if is_virtual {
-                        follower.moved(route, bci, frame, &mut tell);
-                    }
-                    follower.step(route, bci, frame, &mut tell);
-                }
+                Step::At(bci) => follower.step(route, bci, frame, &mut tell),
             }
         });
     }
@@ -202,7 +198,8 @@ impl Stepper {
         }
         block.set_joined(self.number);
         let streams = &from.recording.streams;
-        self.follower.restart(streams.needs_activations());
+        self.follower
+            .restart(streams.needs_activations(), self.is_virtual);
         streams.append(block, Word::burst(1, from.recording.group(), 0).0);
         true
     }

@@ -106,7 +106,7 @@ fn walks_end_the_paths_that_sums_of_edges_end() {
         let (map, route) = (&class.methods[0], route(&class));
         let handlers = map.graph.extra_starts();
         let mut follower = Follower::default();
-        follower.restart(false);
+        follower.restart(false, false);
         let mut found = Vec::new();
         let mut tell = |word: Word| match word.decode() {
             Ok(Event::PathEnd { method: METHOD, path }) => found.push(u64::from(path)),
@@ -177,7 +177,7 @@ fn decides() -> Arc<ClassMap> {
 
 fn words(activations: bool, run: impl FnOnce(&mut Follower, &mut dyn FnMut(Word))) -> Vec<Event> {
     let mut follower = Follower::default();
-    follower.restart(activations);
+    follower.restart(activations, false);
     let mut words = Vec::new();
     run(&mut follower, &mut |word| words.push(word.decode().unwrap()));
     words
@@ -259,6 +259,7 @@ fn an_exception_ends_no_path() {
 fn an_activation_goes_on_in_another_frame() {
     let (outer, inner) = (route(&decides()), route(&decides()));
     let told = words(true, |follower, mut tell| {
+        follower.restart(true, true);
         follower.enter(&outer, FRAME, &mut tell);
         follower.step(&outer, 0, FRAME, &mut tell);
         follower.enter(&inner, FRAME - 9, &mut tell);
@@ -266,7 +267,6 @@ fn an_activation_goes_on_in_another_frame() {
         follower.elsewhere();
         for (route, frame) in [(&inner, FRAME - 1), (&outer, FRAME - 2)] {
             for bci in [1, 2, 2 * SIZE, 2 * SIZE + 1, 2 * SIZE + 2] {
-                follower.moved(route, bci, frame, &mut tell);
                 follower.step(route, bci, frame, &mut tell);
             }
         }
