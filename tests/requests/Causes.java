@@ -3,7 +3,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A server without a network: some threads handle requests, of which one in fifty is slow for a reason that is known.
+ * A server without a network: some threads handle requests, of which one in twenty is slow for a reason that is known.
  * Arguments: reasons, joined by {@code +} ({@code none}: no request is), and the number of requests. Prints the
  * latencies at some ranks, by its own clock. A comment {@code // cause: REASON} is at the decision of a reason.
  */
@@ -27,7 +27,7 @@ public class Causes {
     static Request draw(Random random) {
         Request request = new Request();
         request.country = random.nextInt(64);
-        boolean slow = random.nextInt(50) == 0;
+        boolean slow = random.nextInt(20) == 0;
         String[] reasons = { miss ? "miss" : null, retry ? "retry" : null, size ? "size" : null, lock ? "lock" : null,
             branch ? "branch" : null };
         String[] there = Arrays.stream(reasons).filter(reason -> reason != null).toArray(String[]::new);

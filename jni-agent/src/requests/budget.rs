@@ -12,8 +12,15 @@ const SHARE: f64 = 0.01;
 /// Requests between two looks at the clock, which costs a system call.
 const REQUESTS_PER_LOOK: u64 = 64;
 
-/// CPU seconds of a period: with less, the costs of single readings are too far apart.
+/// CPU seconds between two chances: with less, the costs of single readings are too far apart.
 const PERIOD_SECONDS: f64 = 0.1;
+
+/// CPU seconds after which a period counts for 1/e of what it did. Samples of equal weight are worth most, and
+/// single readings cost from ten microseconds to some milliseconds on a busy machine.
+const MEMORY_SECONDS: f64 = 1.0;
+
+/// Readings that are remembered at least, to know what one costs.
+const MIN_REMEMBERED: f64 = 0.1;
 
 /// Readings that are made in any case: a program that has just begun has little CPU time behind it.
 const FREE_READINGS: u64 = 50;
@@ -29,23 +36,31 @@ pub struct Budget {
     requests: AtomicU64,
     readings: AtomicU64,
     spent_ns: AtomicU64,
-    period: Mutex<Period>,
+    account: Mutex<Account>,
 }
 
-/// Sums at the beginning of a period.
+/// What the next chance is made of.
 #[derive(Clone, Copy, Debug, Default)]
-struct Period {
+struct Account {
+    /// When the period began.
+    from: Sums,
+    /// The periods before, the older the less.
+    recent: Sums,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
     cpu_seconds: f64,
-    requests: u64,
-    readings: u64,
-    spent_ns: u64,
+    requests: f64,
+    readings: f64,
+    spent_seconds: f64,
 }
 
 impl Budget {
     /// Every request is chosen until it is known what that costs.
     pub fn begin(&self) {
         self.set(1.0);
-        lock(&self.period).cpu_seconds = processor_seconds();
+        lock(&self.account).from.cpu_seconds = processor_seconds();
     }
 
     /// Forgets what was spent.
@@ -53,7 +68,7 @@ impl Budget {
         self.requests.store(0, Ordering::Relaxed);
         self.readings.store(0, Ordering::Relaxed);
         self.spent_ns.store(0, Ordering::Relaxed);
-        *lock(&self.period) = Period::default();
+        *lock(&self.account) = Account::default();
         self.begin();
     }
 
@@ -72,17 +87,16 @@ impl Budget {
         }
         if (took_ns.is_some() || requests.is_multiple_of(REQUESTS_PER_LOOK))
             && self.readings.load(Ordering::Relaxed) >= FREE_READINGS
-            && let Ok(mut period) = self.period.try_lock()
+            && let Ok(mut account) = self.account.try_lock()
         {
-            let now = Period {
+            let now = Sums {
                 cpu_seconds: processor_seconds(),
-                requests,
-                readings: self.readings.load(Ordering::Relaxed),
-                spent_ns: self.spent_ns(),
+                requests: requests as f64,
+                readings: self.readings.load(Ordering::Relaxed) as f64,
+                spent_seconds: self.spent_ns() as f64 * 1e-9,
             };
-            if let Some(chance) = chance(*period, now, self.chance()) {
+            if let Some(chance) = account.chance(now, self.chance()) {
                 self.set(chance);
-                *period = now;
             }
         }
         self.chance()
@@ -97,81 +111,110 @@ impl Budget {
     }
 }
 
-/// The chance for the next period, by what the last one cost; `None` if it is too short to know. A period in
-/// which readings took more than their share is over at once.
-fn chance(from: Period, to: Period, chance: f64) -> Option<f64> {
-    let cpu_seconds = to.cpu_seconds - from.cpu_seconds;
-    let spent_seconds = to.spent_ns.saturating_sub(from.spent_ns) as f64 * 1e-9;
-    let allowed_seconds = SHARE * cpu_seconds;
-    if cpu_seconds < PERIOD_SECONDS && spent_seconds < SHARE * PERIOD_SECONDS {
-        return None;
+impl Account {
+    /// The chance for the next period, by what recent ones cost; `None` if this one is too short to know. A
+    /// period in which readings took more than their share is over at once.
+    fn chance(&mut self, now: Sums, chance: f64) -> Option<f64> {
+        let period = now.plus(self.from, -1.0);
+        if period.cpu_seconds < PERIOD_SECONDS && period.spent_seconds < SHARE * PERIOD_SECONDS {
+            return None;
+        }
+        self.from = now;
+        self.recent = period.plus(self.recent, (-period.cpu_seconds / MEMORY_SECONDS).exp());
+        let recent = self.recent;
+        if recent.readings < MIN_REMEMBERED {
+            // Twice as many, until some are chosen.
+            return Some((2.0 * chance).min(1.0));
+        }
+        let each = recent.spent_seconds / recent.readings;
+        let allowed = SHARE * recent.cpu_seconds;
+        Some((allowed / (each * recent.requests.max(1.0))).clamp(MIN_CHANCE, 1.0))
     }
-    if to.readings == from.readings {
-        // Twice as many, until some are chosen.
-        return Some((2.0 * chance).min(1.0));
+}
+
+impl Sums {
+    /// With so many times others.
+    fn plus(self, others: Sums, times: f64) -> Sums {
+        Sums {
+            cpu_seconds: self.cpu_seconds + times * others.cpu_seconds,
+            requests: self.requests + times * others.requests,
+            readings: self.readings + times * others.readings,
+            spent_seconds: self.spent_seconds + times * others.spent_seconds,
+        }
     }
-    let each = spent_seconds / (to.readings - from.readings) as f64;
-    let requests = to.requests.saturating_sub(from.requests).max(1) as f64;
-    Some((allowed_seconds / (each * requests)).clamp(MIN_CHANCE, 1.0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The share that a program spends, by its requests in a CPU second and the time of a reading.
-    fn spent(requests_per_second: f64, reading_ns: f64, periods: usize) -> f64 {
-        let (mut at, mut own) = (Period::default(), 1.0);
-        let mut last = (0.0, 0.0);
-        for _ in 0..periods {
-            let requests = requests_per_second * 0.2;
-            let readings = (requests * own).round();
-            let now = Period {
-                cpu_seconds: at.cpu_seconds + 0.2,
-                requests: at.requests + requests as u64,
-                readings: at.readings + readings as u64,
-                spent_ns: at.spent_ns + (readings * reading_ns) as u64,
-            };
-            last = (readings * reading_ns * 1e-9, 0.2);
-            own = chance(at, now, own).unwrap();
-            at = now;
-        }
-        last.0 / last.1
+    /// Periods of 0.2 CPU seconds of a program with so many requests in a CPU second: each period's chance, and
+    /// the share that readings took. `reading_ns`: the time of a reading, by its number.
+    fn periods(requests: f64, reading_ns: impl Fn(u64) -> f64, periods: usize) -> Vec<(f64, f64)> {
+        let (mut account, mut now, mut chance) = (Account::default(), Sums::default(), 1.0);
+        let mut readings = 0.0;
+        let period = |_| {
+            let here = chance;
+            let before = now;
+            now.cpu_seconds += 0.2;
+            now.requests += requests * 0.2;
+            readings += requests * 0.2 * here;
+            while now.readings + 1.0 <= readings {
+                now.readings += 1.0;
+                now.spent_seconds += reading_ns(now.readings as u64) * 1e-9;
+            }
+            chance = account.chance(now, here).unwrap();
+            (here, (now.spent_seconds - before.spent_seconds) / 0.2)
+        };
+        (0..periods).map(period).collect()
     }
 
     #[test]
     fn readings_take_a_hundredth_of_the_time() {
         for requests in [100.0, 10_000.0, 1_000_000.0] {
             for reading_ns in [5_000.0, 100_000.0, 1_000_000.0] {
-                let share = spent(requests, reading_ns, 40);
+                let shares = periods(requests, |_| reading_ns, 140).split_off(40);
+                let share = shares.iter().map(|(_, share)| share).sum::<f64>() / shares.len() as f64;
                 let all = requests * reading_ns * 1e-9;
                 let expected = all.min(SHARE);
-                // A reading more or less, in 0.2 seconds.
-                let one = reading_ns * 1e-9 / 0.2;
+                // A reading more or less, in twenty seconds.
+                let one = reading_ns * 1e-9 / 20.0;
                 assert!(
-                    (share - expected).abs() <= 0.1 * expected + one,
+                    (share - expected).abs() <= 0.05 * expected + one,
                     "{requests} of {reading_ns} ns: {share}"
                 );
             }
         }
     }
 
+    /// One reading in eight costs fifty times as much as the others do.
+    #[test]
+    fn chances_stay_alike_where_single_readings_are_dear() {
+        let reading = |number: u64| if number % 8 == 3 { 2_000_000.0 } else { 40_000.0 };
+        let chances = periods(10_000.0, reading, 140).split_off(40);
+        let (least, most) = chances
+            .iter()
+            .fold((f64::INFINITY, 0.0f64), |(least, most), &(chance, _)| {
+                (least.min(chance), most.max(chance))
+            });
+        assert!(most < 2.0 * least, "{least} to {most}");
+    }
+
     #[test]
     fn nothing_changes_before_a_period_is_over() {
-        let from = Period::default();
-        let short = Period {
+        let short = Sums {
             cpu_seconds: 0.05,
-            requests: 100,
-            readings: 100,
-            spent_ns: 500_000,
+            requests: 100.0,
+            readings: 100.0,
+            spent_seconds: 0.000_5,
         };
-        assert_eq!(chance(from, short, 1.0), None);
+        assert_eq!(Account::default().chance(short, 1.0), None);
         // Unless it has cost more than all of a period may.
-        let dear = Period {
-            spent_ns: 5_000_000,
+        let dear = Sums {
+            spent_seconds: 0.005,
             ..short
         };
-        let next = chance(from, dear, 1.0).unwrap();
+        let next = Account::default().chance(dear, 1.0).unwrap();
         assert!((next - 0.1).abs() < 1e-9, "{next}");
     }
 }
