@@ -3,9 +3,10 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A server without a network: some threads handle requests, of which one in twenty is slow for a reason that is known.
- * Arguments: reasons, joined by {@code +} ({@code none}: no request is), and the number of requests. Prints the
- * latencies at some ranks, by its own clock. A comment {@code // cause: REASON} is at the decision of a reason.
+ * A server without a network: some threads handle requests, of which one in twenty is slow for a reason that
+ * is known. Arguments: reasons, joined by {@code +} ({@code none}: no request is), and the number of requests.
+ * Prints the latencies at some ranks, by its own clock. A comment {@code // cause: REASON} is at the decision of
+ * a reason.
  */
 public class Causes {
     static final int THREADS = 4;

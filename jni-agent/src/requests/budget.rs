@@ -15,8 +15,8 @@ const REQUESTS_PER_LOOK: u64 = 64;
 /// CPU seconds between two chances: with less, the costs of single readings are too far apart.
 const PERIOD_SECONDS: f64 = 0.1;
 
-/// CPU seconds after which a period counts for 1/e of what it did. Samples of equal weight are worth most, and
-/// single readings cost from ten microseconds to some milliseconds on a busy machine.
+/// CPU seconds after which a period counts for 1/e of what it did. Samples of equal weight are worth most,
+/// and single readings cost from ten microseconds to some milliseconds on a busy machine.
 const MEMORY_SECONDS: f64 = 1.0;
 
 /// Readings that are remembered at least, to know what one costs.
@@ -148,8 +148,8 @@ impl Sums {
 mod tests {
     use super::*;
 
-    /// Periods of 0.2 CPU seconds of a program with so many requests in a CPU second: each period's chance, and
-    /// the share that readings took. `reading_ns`: the time of a reading, by its number.
+    /// Periods of 0.2 CPU seconds of a program with so many requests in a CPU second: each period's chance,
+    /// and the share that readings took. `reading_ns`: the time of a reading, by its number.
     fn periods(requests: f64, reading_ns: impl Fn(u64) -> f64, periods: usize) -> Vec<(f64, f64)> {
         let (mut account, mut now, mut chance) = (Account::default(), Sums::default(), 1.0);
         let mut readings = 0.0;
