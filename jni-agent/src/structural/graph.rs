@@ -6,7 +6,6 @@ use std::ops::Range;
 use trodden_instrumenter::CounterSlot;
 
 use super::pace::Pace;
-use super::speed::Flow;
 use crate::threads::ThreadBlocks;
 
 /// Windows after which a graph's distribution is known.
@@ -25,6 +24,26 @@ pub const LIFTED: i32 = i32::MAX / 2;
 /// A path of a method's structure graphs in one number: the graph in the upper half.
 pub fn key(graph: usize, path: u64) -> u64 {
     (graph as u64) << 32 | path & 0xffff_ffff
+}
+
+/// Path ends, and the program's time that they took: sums in which what is older has less weight.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    ends: f64,
+    seconds: f64,
+}
+
+impl Flow {
+    /// Adds path ends of a number of seconds, with that part of the sums `kept`.
+    fn add(&mut self, kept: f64, ends: f64, seconds: f64) {
+        self.ends = self.ends * kept + ends;
+        self.seconds = self.seconds * kept + seconds;
+    }
+
+    /// Path ends per second.
+    fn rate(self) -> f64 {
+        self.ends / self.seconds.max(1e-6)
+    }
 }
 
 /// A graph, and its counts.
@@ -172,6 +191,11 @@ impl Graph {
         self.paths > 0
     }
 
+    /// True if it has had its turn since it got its probes.
+    pub fn has_rate(&self) -> bool {
+        self.since.rate.is_some()
+    }
+
     /// True while it has probes.
     pub fn is_armed(&self) -> bool {
         self.armed
@@ -250,11 +274,13 @@ impl Graph {
             (true, Some(length)) => {
                 let rate = ended as f64 / length;
                 let before = self.since.rate.replace(rate);
-                // Before its first span there are no rates: what was counted is all that is known.
-                before.map(|before| {
-                    self.spread(before / 2.0 * seconds - self.since.taken);
-                    rate / 2.0 * seconds + ended as f64
-                })
+                let mut known = rate / 2.0 * seconds + ended as f64;
+                match before {
+                    Some(before) => self.spread(before / 2.0 * seconds - self.since.taken),
+                    // Before its first span there was another rate, at least that of what was counted.
+                    None => known = known.max(counted as f64),
+                }
+                Some(known)
             }
             // All that ended since the last span has been counted.
             (false, None) => {

@@ -19,7 +19,6 @@ mod complete;
 mod delay;
 mod graph;
 mod pace;
-mod speed;
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -36,10 +35,9 @@ use crate::threads::{Hashed, Shim, Switches, ThreadBlocks};
 pub use graph::key;
 use graph::{Graph, LIFTED, Seen, Span, remaining};
 use pace::Pace;
-use speed::Speed;
 
 /// How long at a tick no graph is limited.
-const SPAN: Duration = Duration::from_micros(200);
+const SPAN: Duration = Duration::from_micros(2000);
 /// Part of the time that looking at counters may take.
 const LOOKING: u32 = 50;
 /// Ticks after which it is looked which graphs are awake, and which can be counted throughout.
@@ -47,26 +45,39 @@ const WAKING: u64 = 8;
 /// Path ends per second of the program's time that graphs which are counted throughout may have together:
 /// they take half a hundredth of the time or so.
 const MAX_RATE_THROUGHOUT: f64 = 2e6;
-/// How many of these show how fast the program runs in spans, the hottest first.
-const MAX_COMPARED: usize = 16;
-/// The least part of a span that is the program's own. What counting takes is known for one graph alone;
-/// where a loop goes through two, both are counted side by side, and little would seem to be left: with an
-/// eighth, a rate came out seven times too high on a busy machine. A third is less than tight loops leave:
-/// rates of one came out a quarter too low.
+/// Path ends per second of the program's time that the graphs of one span may have together. Counting them
+/// delays the program by some per cent, which is known well enough to be taken off; with all graphs at once it
+/// ran at half of its speed.
+const MAX_RATE_IN_SPAN: f64 = 4e7;
+/// Graphs in a span whose rates are not known yet.
+const MAX_NEW_IN_SPAN: f64 = 64.0;
+/// The least part of a span that is the program's own: a graph that has more path ends alone than a span may
+/// have leaves more.
 const MIN_OWN_SHARE: f64 = 1.0 / 4.0;
 /// Some graphs are opened a little before a span, and closed after it. If the program ran for so much longer
 /// meanwhile (another thread had the processor in between), the span says nothing.
 const MAX_OUTER_RATIO: f64 = 1.5;
 /// A span is so many times as long at most, if the program hardly runs in it.
-const MAX_SPANS: u32 = 20;
+const MAX_SPANS: u32 = 10;
 /// Share of a method's path ends that may be in graphs whose windows are not full.
 const MAX_REST_SHARE: f64 = 0.01;
 
-/// A graph in a span.
+/// A graph of which a path has ended.
+#[derive(Clone, Copy)]
 struct Awake {
     graph: usize,
     slot: CounterSlot,
+    /// Its place in the order of turns.
+    turn: u64,
+    /// Path ends per second.
+    rate: f64,
     seen: Seen,
+}
+
+/// The place of a graph in the order in which graphs have their turns: those of a method, which run together,
+/// are far from each other.
+fn turn(graph: usize) -> u64 {
+    (graph as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// How many paths ended in a span whose graph's switch was this before it, and is that now. A thread that was
@@ -94,13 +105,14 @@ pub struct Windows {
     /// Ticks so far.
     spans: u64,
     time: ProgramTime,
-    /// Graphs with slots and probes of which a path has ended.
+    /// Graphs with slots and probes of which a path has ended, in the order of their turns.
     awake: Vec<Awake>,
+    /// The last one that had its turn.
+    turn: u64,
     /// True if graphs have lost their probes, or got them back, since the list of those awake was made.
     changed: bool,
     /// When that was.
     woken: f64,
-    speed: Speed,
     pace: Pace,
 }
 
@@ -135,8 +147,8 @@ impl Windows {
         }
     }
 
-    /// Lifts the limits of all graphs that are awake for [`SPAN`], and takes in what it says. Ends windows
-    /// that are full, opens new ones.
+    /// Lifts the limits of some of the graphs that are awake for [`SPAN`], and takes in what it says. Ends
+    /// windows of theirs that are full, opens new ones.
     pub fn tick(&mut self, host: &Host, window: NonZeroU32) {
         let begin = Instant::now();
         if self.next.is_some_and(|next| begin < next) {
@@ -153,12 +165,13 @@ impl Windows {
         if self.changed || self.spans.is_multiple_of(WAKING) {
             self.wake(&host.blocks, switches, window, now);
         }
-        for awake in &self.awake {
+        let mut open = self.turn();
+        for awake in &open {
             let graph = &mut self.graphs[awake.graph];
             graph.begin_span(&host.blocks, switches.get(awake.slot), now);
         }
-        let span = self.span(&host.blocks, switches, window);
-        for awake in &self.awake {
+        let span = self.span(&mut open, switches, window);
+        for awake in &open {
             let graph = &mut self.graphs[awake.graph];
             let was_closed = awake.seen.left == 0;
             let seen = Seen {
@@ -177,6 +190,21 @@ impl Windows {
         self.next = Some(begin + worked * LOOKING);
     }
 
+    /// The graphs whose turn it is.
+    fn turn(&mut self) -> Vec<Awake> {
+        let first = self.awake.partition_point(|awake| awake.turn <= self.turn);
+        let (before, from) = self.awake.split_at(first);
+        let mut rates = 0.0;
+        let all = from.iter().chain(before).enumerate();
+        let open = all.take_while(|(position, awake)| {
+            rates += awake.rate;
+            *position == 0 || rates <= MAX_RATE_IN_SPAN
+        });
+        let open: Vec<Awake> = open.map(|(_, awake)| *awake).collect();
+        self.turn = open.last().map_or(self.turn, |last| last.turn);
+        open
+    }
+
     /// Looks for graphs of which paths have ended, and that have kept their probes. Those with the fewest
     /// path ends are counted throughout: their counts are exact, and loops in them are scaled by these.
     fn wake(&mut self, blocks: &ThreadBlocks, switches: Switches, window: i32, now: f64) {
@@ -191,7 +219,6 @@ impl Windows {
         }
         rates.sort_by(|one, other| one.0.total_cmp(&other.0));
         let mut all = 0.0;
-        let mut throughout = Vec::new();
         let mut ends = Vec::new();
         for (rate, index) in rates {
             all += rate;
@@ -202,29 +229,31 @@ impl Windows {
                 switches.set(graph.slot(), if few { -1 } else { 0 });
             }
             if few {
-                throughout.push((graph.slots(), rate));
                 ends.push((index, graph.recent_ends()));
             } else {
                 self.awake.push(Awake {
                     graph: index,
                     slot: graph.slot(),
+                    turn: turn(index),
+                    rate: if graph.has_rate() {
+                        rate
+                    } else {
+                        MAX_RATE_IN_SPAN / MAX_NEW_IN_SPAN
+                    },
                     seen: Seen::default(),
                 });
             }
         }
+        self.awake.sort_unstable_by_key(|awake| awake.turn);
         ends.sort_unstable_by_key(|&(index, _)| index);
         self.pace.look(now, ends);
-        let cooler = throughout.len().saturating_sub(MAX_COMPARED);
-        throughout.drain(..cooler);
-        throughout.sort_by_key(|(slots, _)| slots.start.0);
-        self.speed.watch(throughout);
     }
 
     /// Both passes over the switches do nothing else, and in the same order: the span is as long for the last
     /// graph as for the first.
-    fn span(&mut self, blocks: &ThreadBlocks, switches: Switches, window: i32) -> Span {
+    fn span(&mut self, open: &mut [Awake], switches: Switches, window: i32) -> Span {
         let before = self.time.now();
-        for awake in &mut self.awake {
+        for awake in &mut *open {
             awake.seen.left = switches.get(awake.slot);
             // Where a thread has written over what closed it, it stays: if it were set now and written over
             // again, all that was counted since would seem to have ended in this span.
@@ -233,7 +262,6 @@ impl Windows {
             }
         }
         let begin = self.time.now();
-        self.speed.begin_span(blocks, begin);
         let mut end = begin;
         for _ in 0..MAX_SPANS {
             std::thread::sleep(SPAN);
@@ -242,8 +270,7 @@ impl Windows {
                 break;
             }
         }
-        self.speed.end_span(blocks, end);
-        for awake in &mut self.awake {
+        for awake in &mut *open {
             awake.seen.ended = ended(awake.seen.left, switches.get(awake.slot));
             let left = match awake.seen.left {
                 0 => 0,
@@ -255,16 +282,11 @@ impl Windows {
         let (inner, outer) = (end - begin, after - before);
         let length = (inner + outer) / 2.0;
         let is_known = inner >= SPAN.as_secs_f64() / 4.0 && outer <= MAX_OUTER_RATIO * inner;
-        let own = match self.speed.in_spans() {
-            Some(speed) => length * speed,
-            None => {
-                let per_end = delay::per_path_end();
-                // No more can have been counted in it, whatever a thread that was interrupted has written.
-                let most = (outer / per_end) as u64;
-                let seen: u64 = self.awake.iter().map(|awake| awake.seen.ended.min(most)).sum();
-                (length - seen as f64 * per_end).max(length * MIN_OWN_SHARE)
-            }
-        };
+        let per_end = delay::per_path_end();
+        // No more can have been counted in it, whatever a thread that was interrupted has written.
+        let most = (outer / per_end) as u64;
+        let seen: u64 = open.iter().map(|awake| awake.seen.ended.min(most)).sum();
+        let own = (length - seen as f64 * per_end).max(length * MIN_OWN_SHARE);
         Span {
             begin: before,
             end: after,
@@ -380,7 +402,7 @@ impl Windows {
         self.changed = true;
         let now = self.time.now();
         self.next = None;
-        (self.speed, self.pace) = (Speed::default(), Pace::default());
+        self.pace = Pace::default();
         for graph in &mut self.graphs {
             switches.set(graph.slot(), Switches::at_first(window, graph.is_dense()));
             graph.arm(blocks, now);
@@ -414,7 +436,60 @@ impl Windows {
 
 #[cfg(test)]
 mod tests {
-    use super::{LIFTED, ended};
+    use trodden_instrumenter::CounterSlot;
+
+    use super::{Awake, LIFTED, MAX_RATE_IN_SPAN, Seen, Windows, ended, turn};
+
+    /// One of them is hotter than a span may be: it is alone.
+    #[test]
+    fn graphs_take_turns() {
+        let rate = |graph: usize| match graph {
+            7 => 3.0 * MAX_RATE_IN_SPAN,
+            _ => MAX_RATE_IN_SPAN / 4.5,
+        };
+        let awake = |graph| Awake {
+            graph,
+            slot: CounterSlot(graph as u32),
+            turn: turn(graph),
+            rate: rate(graph),
+            seen: Seen::default(),
+        };
+        let mut awake: Vec<Awake> = (0..50).map(awake).collect();
+        awake.sort_unstable_by_key(|awake| awake.turn);
+        let mut windows = Windows {
+            awake,
+            ..Windows::default()
+        };
+        let mut turns = [0u32; 50];
+        while turns[7] < 20 {
+            let open = windows.turn();
+            assert!((1..=4).contains(&open.len()));
+            assert!(open.len() == 1 || open.iter().all(|awake| awake.graph != 7));
+            for awake in open {
+                turns[awake.graph] += 1;
+            }
+        }
+        assert!(turns.iter().all(|turns| (19..=21).contains(turns)), "{turns:?}");
+    }
+
+    #[test]
+    fn a_few_graphs_are_all_in_each_span() {
+        assert!(Windows::default().turn().is_empty());
+        let awake = |graph| Awake {
+            graph,
+            slot: CounterSlot(graph as u32),
+            turn: turn(graph),
+            rate: 1e6,
+            seen: Seen::default(),
+        };
+        let mut windows = Windows {
+            awake: vec![awake(0), awake(1)],
+            ..Windows::default()
+        };
+        for _ in 0..3 {
+            assert_eq!(windows.turn().len(), 2);
+        }
+    }
 
     #[test]
     fn what_a_racing_thread_writes_over_a_lifted_limit_is_no_path_end() {
