@@ -261,7 +261,7 @@ pub(crate) fn how_counted(run: &RunInfo, basis: CountBasis) -> String {
 /// How structural profiles count, and how far off their totals may be (measured: docs/decisions/analyses.md).
 fn structural(run: &RunInfo) -> String {
     let mut out = "Each loop was counted on its own, in windows; counts of whole paths are computed from these, as estimates of \
-                   the whole run. Their sum is within 10 % or so of the real one"
+                   the whole run. Their sum is mostly within 10 % of the real one"
         .to_owned();
     let all = run.facts.get(facts::STRUCTURAL_PATHS_ESTIMATED).unwrap_or(0);
     let without = run.facts.get(facts::WITHOUT_PROBES_ESTIMATED).unwrap_or(0);

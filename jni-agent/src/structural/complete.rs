@@ -34,7 +34,6 @@ impl Windows {
         missing: impl Fn(MethodId) -> Option<BTreeMap<u64, f64>>,
     ) {
         self.settle(host, window, hashed, true);
-        self.pace.end();
         let now = self.time.now();
         let mut structural = Structural {
             window,

@@ -15,8 +15,8 @@ const FULL_WINDOWS: u32 = 10;
 const WINDOWS_PER_STEP: u32 = 8;
 const MAX_WAIT: u32 = 64;
 
-/// The part of earlier looks that the rate of the last seconds keeps at each look: a mean over about ten.
-const RECENT: f64 = 0.9;
+/// The part of earlier looks that the rate of the last seconds keeps at each look: a mean over about thirty.
+const RECENT: f64 = 0.97;
 
 /// A switch above this has its limit lifted.
 pub const LIFTED: i32 = i32::MAX / 2;
@@ -493,6 +493,7 @@ impl Graph {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pace::Counted;
     use super::*;
 
     const WINDOW: i32 = 100;
@@ -712,8 +713,9 @@ mod tests {
             if tenth == 50 {
                 pace.changed(now);
             }
-            pace.look(now, vec![(0, ends)]);
-            ends += if tenth < 50 { 1_000.0 } else { 2_000.0 };
+            let rate = if tenth < 50 { 10_000.0 } else { 20_000.0 };
+            pace.look(now, vec![Counted { graph: 0, ends, rate }]);
+            ends += rate / 10.0;
         }
         let (blocks, mut graph, _) = graph();
         graph.since.recent.add(1.0, 100.0, 1.0);

@@ -34,7 +34,7 @@ use crate::sampling::{PathCounts, ProgramTime, spent};
 use crate::threads::{Hashed, Shim, Switches, ThreadBlocks};
 pub use graph::key;
 use graph::{Graph, LIFTED, Seen, Span, remaining};
-use pace::Pace;
+use pace::{Counted, Pace};
 
 /// How long at a tick no graph is limited.
 const SPAN: Duration = Duration::from_micros(2000);
@@ -46,9 +46,9 @@ const WAKING: u64 = 8;
 /// they take half a hundredth of the time or so.
 const MAX_RATE_THROUGHOUT: f64 = 2e6;
 /// Path ends per second of the program's time that the graphs of one span may have together. Counting them
-/// delays the program by some per cent, which is known well enough to be taken off; with all graphs at once it
-/// ran at half of its speed.
-const MAX_RATE_IN_SPAN: f64 = 4e7;
+/// delays the program by some per cent, of which most is known and taken off; with all graphs at once it ran
+/// at half of its speed. With less, each graph has fewer spans.
+const MAX_RATE_IN_SPAN: f64 = 3e7;
 /// Graphs in a span whose rates are not known yet.
 const MAX_NEW_IN_SPAN: f64 = 64.0;
 /// The least part of a span that is the program's own: a graph that has more path ends alone than a span may
@@ -219,17 +219,23 @@ impl Windows {
         }
         rates.sort_by(|one, other| one.0.total_cmp(&other.0));
         let mut all = 0.0;
-        let mut ends = Vec::new();
+        let mut counted = Vec::new();
         for (rate, index) in rates {
             all += rate;
             let graph = &mut self.graphs[index];
-            let few = all <= MAX_RATE_THROUGHOUT;
+            // What has become hotter stays for some time: it shows the program's pace.
+            let most = if graph.is_counted_throughout() { 2.0 } else { 1.0 } * MAX_RATE_THROUGHOUT;
+            let few = all <= most;
             if few != graph.is_counted_throughout() {
                 graph.count_throughout(blocks, few, switches.get(graph.slot()), now);
                 switches.set(graph.slot(), if few { -1 } else { 0 });
             }
             if few {
-                ends.push((index, graph.recent_ends()));
+                counted.push(Counted {
+                    graph: index,
+                    ends: graph.recent_ends(),
+                    rate,
+                });
             } else {
                 self.awake.push(Awake {
                     graph: index,
@@ -245,8 +251,8 @@ impl Windows {
             }
         }
         self.awake.sort_unstable_by_key(|awake| awake.turn);
-        ends.sort_unstable_by_key(|&(index, _)| index);
-        self.pace.look(now, ends);
+        counted.sort_unstable_by_key(|known| known.graph);
+        self.pace.look(now, counted);
     }
 
     /// Both passes over the switches do nothing else, and in the same order: the span is as long for the last
@@ -412,7 +418,6 @@ impl Windows {
     /// Profiling stops.
     pub fn stop(&mut self, blocks: &ThreadBlocks) {
         let now = self.time.now();
-        self.pace.end();
         for graph in &mut self.graphs {
             let mut left = -1;
             if let Some(switches) = blocks.switches() {

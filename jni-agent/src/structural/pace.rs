@@ -1,148 +1,126 @@
 //! How fast the program runs after methods have lost their probes, compared with before.
 //!
 //! Rates of a method without probes are those that it had when they were taken out. But without them the
-//! program runs faster, by a third and more. Graphs that are counted throughout show by how much: their
-//! rates shortly after a change of code, over those shortly before it. What the program does differently
-//! later is not in this.
+//! program runs faster, by a third and more. Graphs that are counted throughout show by how much: how often
+//! their paths have ended since a change of code, over how often they would have at their rates before it.
 
-use std::collections::VecDeque;
-
-/// Seconds of the program's time before a change that it is compared with.
-const BEFORE: f64 = 2.0;
-/// Seconds after it until compiled code is back.
+/// Seconds of the program's time after a change of code until compiled code is back.
 const COMPILING: f64 = 0.5;
-/// Seconds after it from which the comparison ends.
-const AFTER: f64 = 3.0;
-/// The least time on either side.
+/// Seconds after it within which further changes are compared together with it.
+const TOGETHER: f64 = 3.0;
+/// The least time of a comparison.
 const MIN_SECONDS: f64 = 0.25;
-/// The least number of path ends on either side.
+/// The least number of path ends, seen and expected.
 const MIN_ENDS: f64 = 1_000.0;
 /// Seconds within which the classes of one change lose their probes.
 const ONE_CHANGE: f64 = 0.1;
 /// Bounds of one change. Other ratios are no effect of probes.
 const BOUNDS: [f64; 2] = [0.25, 4.0];
 
-/// Path ends so far of graphs that are counted throughout, by graph, in their order.
-pub type Ends = Vec<(usize, f64)>;
+/// What is known of a graph that is counted throughout.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted {
+    /// Its number.
+    pub graph: usize,
+    /// Path ends so far.
+    pub ends: f64,
+    /// Path ends per second of the last seconds.
+    pub rate: f64,
+}
 
-/// Path ends at a time of the program.
+/// All of them at a time of the program, by graph.
 #[derive(Clone, Debug)]
 struct Look {
     at: f64,
-    ends: Ends,
+    graphs: Vec<Counted>,
 }
 
-/// Changes of code, from the first to the last of them, with what was seen before and from when code was
-/// compiled again.
+/// Changes of code, from the first to the last of them.
 #[derive(Debug)]
 struct Change {
     first: f64,
     last: f64,
-    before: [Look; 2],
+    /// Before the first of them.
+    before: Look,
     /// Right after the last of them.
     begin: Option<Look>,
+    /// When code was compiled again.
     after: Option<Look>,
 }
 
 /// The program's pace, as a multiple of that with all probes.
 #[derive(Debug, Default)]
 pub struct Pace {
-    looks: VecDeque<Look>,
+    last: Option<Look>,
     change: Option<Change>,
-    /// From when on it was which, in order.
+    /// From when on it was which, in order; without the last change.
     steps: Vec<(f64, f64)>,
 }
 
 impl Pace {
-    /// Adds the numbers of path ends until now.
-    pub fn look(&mut self, now: f64, ends: Ends) {
-        let look = Look { at: now, ends };
+    /// Takes in what is known now.
+    pub fn look(&mut self, now: f64, graphs: Vec<Counted>) {
+        let look = Look { at: now, graphs };
         if let Some(change) = &mut self.change {
             change.begin.get_or_insert_with(|| look.clone());
             if change.after.is_none() && now - change.last >= COMPILING {
                 change.after = Some(look.clone());
             }
-            if now - change.last >= AFTER {
-                self.compare(&look);
-            }
         }
-        while self.looks.front().is_some_and(|first| now - first.at > BEFORE) {
-            self.looks.pop_front();
-        }
-        self.looks.push_back(look);
+        self.last = Some(look);
     }
 
-    /// Methods lose their probes, or have them back. Further changes before the first has been compared are
-    /// compared with it.
+    /// Methods lose their probes, or have them back.
     pub fn changed(&mut self, now: f64) {
-        match (&mut self.change, self.looks.front(), self.looks.back()) {
-            (Some(change), ..) => {
+        if let Some(change) = &mut self.change {
+            if now - change.last < TOGETHER {
                 change.last = now;
                 (change.begin, change.after) = (None, None);
+                return;
             }
-            (none, Some(first), Some(last)) => {
-                *none = Some(Change {
-                    first: now,
-                    last: now,
-                    before: [first.clone(), last.clone()],
-                    begin: None,
-                    after: None,
-                });
-            }
-            (_, _, _) => {}
+            self.steps = self.steps();
+            self.change = None;
         }
-        // Looks of the time before are no good for later changes.
-        self.looks.clear();
-    }
-
-    /// The run ends: the last change is compared as far as it has been seen.
-    pub fn end(&mut self) {
-        if let Some(change) = &mut self.change {
-            change.after = change.after.take().or(self.looks.back().cloned());
-        }
-        if let Some(last) = self.looks.back().cloned() {
-            self.compare(&last);
-        }
-    }
-
-    /// Until code was compiled again, and from then on.
-    fn compare(&mut self, last: &Look) {
-        let Some(Change {
-            first,
+        self.change = self.last.clone().map(|before| Change {
+            first: now,
+            last: now,
             before,
-            begin: Some(begin),
-            after: Some(after),
-            ..
-        }) = &self.change
-        else {
-            return;
-        };
-        let now = self.now();
-        let pace = |from, to| {
-            let ratio = ratio([&before[0], &before[1]], [from, to])?;
-            Some(now * ratio.clamp(BOUNDS[0], BOUNDS[1]))
-        };
-        let steps = [(*first, pace(begin, after)), (after.at, pace(after, last))];
-        let known = steps.into_iter().filter_map(|(at, pace)| Some((at, pace?)));
-        self.steps.extend(known);
-        self.change = None;
+            begin: None,
+            after: None,
+        });
     }
 
-    /// True if each change of code so far has been compared.
+    /// All steps, with those of the last change until now: until code was compiled again, and from then on.
+    fn steps(&self) -> Vec<(f64, f64)> {
+        let mut steps = self.steps.clone();
+        if let (Some(change), Some(last)) = (&self.change, &self.last)
+            && let Some(begin) = &change.begin
+        {
+            let earlier = steps.last().map_or(1.0, |step| step.1);
+            let pace = |from: &Look, to: &Look| {
+                let ratio = change.before.ratio(from, to)?;
+                Some(earlier * ratio.clamp(BOUNDS[0], BOUNDS[1]))
+            };
+            let after = change.after.as_ref().unwrap_or(last);
+            let found = [(change.first, pace(begin, after)), (after.at, pace(after, last))];
+            steps.extend(found.into_iter().filter_map(|(at, pace)| Some((at, pace?))));
+        }
+        steps
+    }
+
+    /// True if there was a change of code, and each has been compared.
     pub fn is_known(&self) -> bool {
-        self.change.is_none() && !self.steps.is_empty()
-    }
-
-    /// The pace now.
-    fn now(&self) -> f64 {
-        self.steps.last().map_or(1.0, |step| step.1)
+        let steps = self.steps();
+        let open = self.change.as_ref().map(|change| change.first);
+        steps
+            .last()
+            .is_some_and(|last| open.is_none_or(|open| last.0 >= open))
     }
 
     /// The mean pace from a change of code to another time, over that just before.
     pub fn gained(&self, from: f64, to: f64) -> f64 {
-        let (earlier, later) = self
-            .steps
-            .split_at(self.steps.partition_point(|step| step.0 < from - ONE_CHANGE));
+        let steps = self.steps();
+        let (earlier, later) = steps.split_at(steps.partition_point(|step| step.0 < from - ONE_CHANGE));
         let before = earlier.last().map_or(1.0, |step| step.1);
         let (mut sum, mut at, mut pace) = (0.0, from, before);
         for &(begin, next) in later.iter().take_while(|step| step.0 < to) {
@@ -159,25 +137,24 @@ impl Pace {
     }
 }
 
-/// Rates in the second interval over those in the first, of graphs that were counted throughout both.
-fn ratio(before: [&Look; 2], after: [&Look; 2]) -> Option<f64> {
-    let looks = [before[0], before[1], after[0], after[1]];
-    let in_all = |graph| {
-        let found = looks.map(|look| look.ends.binary_search_by_key(&graph, |&(graph, _)| graph).ok());
-        let [Some(a), Some(b), Some(c), Some(d)] = found else {
-            return None;
+impl Look {
+    /// Path ends between two later looks, over as many as there would have been at the rates of this one.
+    fn ratio(&self, from: &Look, to: &Look) -> Option<f64> {
+        let ends = |look: &Look, graph| {
+            let found = look.graphs.binary_search_by_key(&graph, |known| known.graph);
+            found.ok().map(|at| look.graphs[at].ends)
         };
-        Some([(a, 0), (b, 1), (c, 2), (d, 3)].map(|(at, look)| looks[look].ends[at].1))
-    };
-    let (mut first, mut second) = (0.0, 0.0);
-    for ends in before[0].ends.iter().filter_map(|&(graph, _)| in_all(graph)) {
-        first += ends[1] - ends[0];
-        second += ends[3] - ends[2];
+        let seconds = to.at - from.at;
+        let (mut seen, mut expected) = (0.0, 0.0);
+        for known in &self.graphs {
+            if let (Some(from), Some(to)) = (ends(from, known.graph), ends(to, known.graph)) {
+                seen += to - from;
+                expected += known.rate * seconds;
+            }
+        }
+        let enough = seconds >= MIN_SECONDS && seen >= MIN_ENDS && expected >= MIN_ENDS;
+        enough.then(|| seen / expected)
     }
-    let seconds = [before[1].at - before[0].at, after[1].at - after[0].at];
-    let enough =
-        first >= MIN_ENDS && second >= MIN_ENDS && seconds.iter().all(|&seconds| seconds >= MIN_SECONDS);
-    enough.then(|| second / seconds[1] / (first / seconds[0]))
 }
 
 #[cfg(test)]
@@ -196,11 +173,12 @@ mod tests {
                 pace.changed(now);
                 has_changed = true;
             }
-            pace.look(now, vec![(3, ends), (7, now)]);
+            let rate = if has_changed { 15_000.0 } else { 10_000.0 };
+            let known = |graph, ends, rate| Counted { graph, ends, rate };
+            pace.look(now, vec![known(3, ends, rate), known(7, now, 1.0)]);
             now += 0.1;
-            ends += if has_changed { 1_500.0 } else { 1_000.0 };
+            ends += rate / 10.0;
         }
-        pace.end();
         pace
     }
 
@@ -208,6 +186,7 @@ mod tests {
     fn rates_after_a_change_are_compared_with_those_before() {
         for until in [6.5, 20.0] {
             let pace = run(until);
+            assert!(pace.is_known());
             assert!((pace.gained(5.1, until) - 1.5).abs() < 0.01, "{pace:?}");
             // As many seconds before it as after it.
             assert!(
@@ -218,13 +197,31 @@ mod tests {
         }
     }
 
+    /// What the program does twice as often later counts twice.
+    #[test]
+    fn the_pace_is_that_of_all_the_time_since() {
+        let mut pace = run(20.0);
+        let known = |ends| Counted {
+            graph: 3,
+            ends,
+            rate: 0.0,
+        };
+        let before = pace.last.as_ref().unwrap().graphs[0].ends;
+        pace.look(35.0, vec![known(before + 15.0 * 30_000.0)]);
+        let gained = pace.gained(5.0, 35.0);
+        assert!((gained - 2.25).abs() < 0.02, "{gained}");
+        // A second change: the last pace is that before it.
+        pace.changed(35.0);
+        assert!(!pace.is_known());
+        assert!((pace.gained(5.0, 35.0) - gained).abs() < 1e-9);
+    }
+
     #[test]
     fn with_no_time_or_nothing_counted_nothing_is_known() {
-        assert_eq!(run(5.3).gained(5.0, 5.3), 1.0);
+        assert_eq!(run(5.05).gained(5.0, 5.05), 1.0);
         let mut pace = Pace::default();
         pace.changed(1.0);
         pace.look(9.0, Vec::new());
-        pace.end();
         assert_eq!(pace.gained(1.0, 9.0), 1.0);
         assert!(!pace.is_known() && run(20.0).is_known());
     }
