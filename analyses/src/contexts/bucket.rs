@@ -1,6 +1,6 @@
 //! Space Saving with buckets of equal counters.
 
-use super::{Bounds, CallingContextTree, Monitor, NodeId, Thresholds};
+use super::{Bounds, CallingContextTree, Monitor, NodeId, Thresholds, room_for_one};
 
 const NONE: u32 = u32::MAX;
 
@@ -11,13 +11,13 @@ const NONE: u32 = u32::MAX;
 /// Has the same guarantee and the same number of counters as [`LazySpaceSaving`](super::LazySpaceSaving),
 /// which the paper found faster and smaller; it is here to be compared with. The two may give different
 /// counters, because Space Saving leaves open which one of several smallest counters goes.
+///
+/// A monitored context's counter in the tree is the position of its counter here.
 #[derive(Clone, Debug)]
 pub struct BucketSpaceSaving {
     thresholds: Thresholds,
     capacity: usize,
     counters: Vec<Counter>,
-    /// By node of the tree: its counter, if it is monitored.
-    counter_of: Vec<u32>,
     buckets: Vec<Bucket>,
     /// Unused buckets, chained by `next`.
     free: u32,
@@ -29,7 +29,8 @@ pub struct BucketSpaceSaving {
 
 #[derive(Clone, Debug)]
 struct Counter {
-    inherited: u64,
+    /// How much of it may be another context's; the largest value stands for all from there on.
+    inherited: u32,
     context: NodeId,
     bucket: u32,
     next: u32,
@@ -51,7 +52,6 @@ impl BucketSpaceSaving {
             thresholds,
             capacity: thresholds.width() as usize,
             counters: Vec::new(),
-            counter_of: Vec::new(),
             buckets: Vec::new(),
             free: NONE,
             lowest: NONE,
@@ -180,6 +180,7 @@ impl BucketSpaceSaving {
         victims: &mut Vec<NodeId>,
     ) {
         let counter = if self.counters.len() < self.capacity {
+            room_for_one(&mut self.counters, self.capacity);
             self.counters.push(Counter {
                 inherited: 0,
                 context,
@@ -194,7 +195,7 @@ impl BucketSpaceSaving {
             let Bucket { value, first, .. } = self.buckets[self.lowest as usize];
             self.lost = value;
             let counter = &mut self.counters[first as usize];
-            counter.inherited = value;
+            counter.inherited = u32::try_from(value).unwrap_or(u32::MAX);
             let victim = std::mem::replace(&mut counter.context, context);
             tree.set_monitored(victim, false);
             victims.push(victim);
@@ -202,11 +203,7 @@ impl BucketSpaceSaving {
             first
         };
         tree.set_monitored(context, true);
-        let node = context.0 as usize;
-        if node >= self.counter_of.len() {
-            self.counter_of.resize(node + 1, NONE);
-        }
-        self.counter_of[node] = counter;
+        tree.set_count(context, u64::from(counter));
     }
 }
 
@@ -222,7 +219,7 @@ impl Monitor for BucketSpaceSaving {
         victims: &mut Vec<NodeId>,
     ) {
         if tree.is_monitored(context) {
-            self.increase(self.counter_of[context.0 as usize], weight);
+            self.increase(tree.count(context) as u32, weight);
         } else {
             self.start(tree, context, weight, victims);
         }
@@ -231,7 +228,10 @@ impl Monitor for BucketSpaceSaving {
     fn monitored(&self, _: &CallingContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
         for counter in &self.counters {
             let upper = self.buckets[counter.bucket as usize].value;
-            let lower = upper - counter.inherited;
+            let lower = match counter.inherited {
+                u32::MAX => 0,
+                inherited => upper - u64::from(inherited),
+            };
             each(counter.context, Bounds { lower, upper });
         }
     }
@@ -249,9 +249,7 @@ impl Monitor for BucketSpaceSaving {
     }
 
     fn bytes(&self) -> usize {
-        self.counters.capacity() * size_of::<Counter>()
-            + self.buckets.capacity() * size_of::<Bucket>()
-            + self.counter_of.capacity() * size_of::<u32>()
+        self.counters.capacity() * size_of::<Counter>() + self.buckets.capacity() * size_of::<Bucket>()
     }
 
     fn clear(&mut self) {

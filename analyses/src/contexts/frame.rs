@@ -39,13 +39,22 @@ impl Frame {
     }
 }
 
-/// A frame in 64 bits. Without a prefix it is packed; with one it is bit 63 and an index into [`Frames`].
+/// A frame in [`BITS`](Self::BITS) bits. Most are packed; with a prefix, or a method from [`MAX_PACKED`] on,
+/// it is the highest bit and an index into [`Frames`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key(pub u64);
 
-const INTERNED: u64 = 1 << 63;
+impl Key {
+    /// Bits of a key.
+    pub const BITS: u32 = 40;
+}
 
-/// Frames with path prefixes, by the keys given to them.
+const INTERNED: u64 = 1 << (Key::BITS - 1);
+
+/// Methods that are packed are below this.
+const MAX_PACKED: u32 = 1 << (Key::BITS - 1 - u16::BITS);
+
+/// Frames that are not packed, by the keys given to them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frames {
     keys: FxHashMap<Frame, u64>,
@@ -55,9 +64,9 @@ pub(super) struct Frames {
 impl Frames {
     #[inline(always)]
     pub fn key(&mut self, frame: Frame) -> Key {
-        match frame.prefix {
-            None => packed(frame),
-            Some(_) => self.intern(frame),
+        match packed(frame) {
+            Some(key) => key,
+            None => self.intern(frame),
         }
     }
 
@@ -73,16 +82,13 @@ impl Frames {
 
     /// The key of a frame, if it has one already.
     pub fn find(&self, frame: Frame) -> Option<Key> {
-        match frame.prefix {
-            None => Some(packed(frame)),
-            Some(_) => self.keys.get(&frame).map(|&key| Key(key)),
-        }
+        packed(frame).or_else(|| self.keys.get(&frame).map(|&key| Key(key)))
     }
 
     /// The frame of a key that this table gave out.
     pub fn frame(&self, key: Key) -> Frame {
         match key.0 & INTERNED {
-            0 => Frame::new((key.0 >> 16) as u32, key.0 as u16),
+            0 => Frame::new((key.0 >> u16::BITS) as u32, key.0 as u16),
             _ => self.frames[(key.0 & !INTERNED) as usize],
         }
     }
@@ -95,8 +101,9 @@ impl Frames {
 }
 
 #[inline(always)]
-fn packed(frame: Frame) -> Key {
-    Key(u64::from(frame.method) << 16 | u64::from(frame.site))
+fn packed(frame: Frame) -> Option<Key> {
+    let fits = frame.prefix.is_none() && frame.method < MAX_PACKED;
+    fits.then(|| Key(u64::from(frame.method) << u16::BITS | u64::from(frame.site)))
 }
 
 #[cfg(test)]
@@ -113,9 +120,12 @@ mod tests {
             plain.with_prefix(0),
             plain.with_prefix(u64::MAX),
             Frame::new(0, 0).with_prefix(0),
+            Frame::new(MAX_PACKED - 1, UNKNOWN_SITE),
+            Frame::new(MAX_PACKED, 0),
         ];
         let keys = frames.map(|frame| table.key(frame));
         assert_eq!(keys, frames.map(|frame| table.key(frame)));
+        assert!(keys.iter().all(|key| key.0 >> Key::BITS == 0));
         assert_eq!(keys.map(|key| table.frame(key)), frames);
         assert_eq!(table.find(plain.with_prefix(1)), None);
         assert_eq!(table.find(frames[3]), Some(keys[3]));

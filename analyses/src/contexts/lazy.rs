@@ -1,6 +1,6 @@
 //! Space Saving with a lazy priority queue.
 
-use super::{Bounds, CallingContextTree, Monitor, NodeId, Thresholds};
+use super::{Bounds, CallingContextTree, Monitor, NodeId, Thresholds, room_for_one};
 
 /// Space Saving over a fixed number of counters; the smallest one is found lazily (HCCT section 4.1, figure
 /// 5).
@@ -20,12 +20,17 @@ pub struct LazySpaceSaving {
     capacity: usize,
     contexts: Vec<NodeId>,
     /// By counter: a value that it had at some time.
-    seen: Vec<u64>,
+    seen: Vec<u32>,
     /// By counter: how much of it may be another context's.
-    inherited: Vec<u64>,
+    inherited: Vec<u32>,
     /// Smallest value, when a search last ended. All counters before `at` are above it.
     min: u64,
     at: usize,
+}
+
+/// In 32 bits.
+fn clamped(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 impl LazySpaceSaving {
@@ -50,20 +55,22 @@ impl LazySpaceSaving {
         weight: u64,
         victims: &mut Vec<NodeId>,
     ) {
-        let (mut value, mut inherited) = (weight, 0);
+        let mut value = weight;
         if self.contexts.len() < self.capacity {
+            room_for_one(&mut self.contexts, self.capacity);
+            room_for_one(&mut self.seen, self.capacity);
+            room_for_one(&mut self.inherited, self.capacity);
             self.contexts.push(context);
-            self.seen.push(value);
-            self.inherited.push(inherited);
+            self.seen.push(clamped(value));
+            self.inherited.push(0);
         } else {
             let at = self.find_min(tree);
-            inherited = self.min;
             value = self.min.saturating_add(weight);
             let victim = std::mem::replace(&mut self.contexts[at], context);
             tree.set_monitored(victim, false);
             victims.push(victim);
-            self.seen[at] = value;
-            self.inherited[at] = inherited;
+            self.seen[at] = clamped(value);
+            self.inherited[at] = clamped(self.min);
         }
         tree.set_count(context, value);
         tree.set_monitored(context, true);
@@ -71,11 +78,13 @@ impl LazySpaceSaving {
 
     /// Leaves the index of a smallest counter in `at` and its value in `min`.
     fn find_min(&mut self, tree: &CallingContextTree) -> usize {
+        let min = clamped(self.min);
         while self.at < self.seen.len() {
             let seen = &mut self.seen[self.at];
-            if *seen == self.min {
-                *seen = tree.count(self.contexts[self.at]);
-                if *seen == self.min {
+            if *seen == min {
+                let count = tree.count(self.contexts[self.at]);
+                *seen = clamped(count);
+                if count == self.min {
                     return self.at;
                 }
             }
@@ -83,10 +92,11 @@ impl LazySpaceSaving {
         }
         let mut min = u64::MAX;
         for (at, seen) in self.seen.iter_mut().enumerate() {
-            if *seen < min {
-                *seen = tree.count(self.contexts[at]);
-                if *seen < min {
-                    (min, self.at) = (*seen, at);
+            if u64::from(*seen) < min {
+                let count = tree.count(self.contexts[at]);
+                *seen = clamped(count);
+                if count < min {
+                    (min, self.at) = (count, at);
                 }
             }
         }
@@ -116,7 +126,10 @@ impl Monitor for LazySpaceSaving {
     fn monitored(&self, tree: &CallingContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
         for (&context, &inherited) in self.contexts.iter().zip(&self.inherited) {
             let upper = tree.count(context);
-            let lower = upper - inherited;
+            let lower = match inherited {
+                u32::MAX => 0,
+                inherited => upper - u64::from(inherited),
+            };
             each(context, Bounds { lower, upper });
         }
     }
@@ -136,11 +149,8 @@ impl Monitor for LazySpaceSaving {
     }
 
     fn bytes(&self) -> usize {
-        let (nodes, values) = (
-            self.contexts.capacity(),
-            self.seen.capacity() + self.inherited.capacity(),
-        );
-        nodes * size_of::<NodeId>() + values * size_of::<u64>()
+        let values = self.seen.capacity() + self.inherited.capacity();
+        self.contexts.capacity() * size_of::<NodeId>() + values * size_of::<u32>()
     }
 
     fn clear(&mut self) {

@@ -12,12 +12,21 @@ use super::{Bounds, CallingContextTree, Monitor, NodeId, Thresholds};
 pub struct LossyCounting {
     thresholds: Thresholds,
     width: u64,
-    /// Monitored contexts, and what each may have had before (the paper's Δ).
-    counters: Vec<(NodeId, u64)>,
+    /// Monitored contexts, and what each may have had before (the paper's Δ); the largest value stands for
+    /// all from there on.
+    counters: Vec<(NodeId, u32)>,
     total: u64,
     /// Buckets that are complete.
     buckets: u64,
     most: usize,
+}
+
+/// What a context may have had before, from its 32 bits.
+fn most_before(before: u32) -> u64 {
+    match before {
+        u32::MAX => u64::MAX,
+        before => u64::from(before),
+    }
 }
 
 impl LossyCounting {
@@ -44,7 +53,7 @@ impl LossyCounting {
         self.buckets = self.total / self.width;
         let buckets = self.buckets;
         self.counters.retain(|&(context, before)| {
-            let stays = tree.count(context).saturating_add(before) > buckets;
+            let stays = tree.count(context).saturating_add(most_before(before)) > buckets;
             if !stays {
                 tree.set_monitored(context, false);
                 victims.push(context);
@@ -57,7 +66,8 @@ impl LossyCounting {
     fn start(&mut self, tree: &mut CallingContextTree, context: NodeId, weight: u64) {
         tree.set_count(context, weight);
         tree.set_monitored(context, true);
-        self.counters.push((context, self.buckets));
+        let before = u32::try_from(self.buckets).unwrap_or(u32::MAX);
+        self.counters.push((context, before));
         self.most = self.most.max(self.counters.len());
     }
 }
@@ -85,7 +95,7 @@ impl Monitor for LossyCounting {
     fn monitored(&self, tree: &CallingContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
         for &(context, before) in &self.counters {
             let lower = tree.count(context);
-            let upper = lower.saturating_add(before);
+            let upper = lower.saturating_add(most_before(before));
             each(context, Bounds { lower, upper });
         }
     }
@@ -103,7 +113,7 @@ impl Monitor for LossyCounting {
     }
 
     fn bytes(&self) -> usize {
-        self.counters.capacity() * size_of::<(NodeId, u64)>()
+        self.counters.capacity() * size_of::<(NodeId, u32)>()
     }
 
     fn clear(&mut self) {

@@ -182,3 +182,12 @@ pub enum ContextError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the merged tree would have more than {} contexts", u32::MAX)]
 pub struct TooManyContexts;
+
+/// Makes room for one more: for twice as many as there are, but never for more than `most`.
+fn room_for_one<T>(list: &mut Vec<T>, most: usize) {
+    const MIN_ROOM: usize = 64;
+    let length = list.len();
+    if length == list.capacity() {
+        list.reserve_exact(length.max(MIN_ROOM).min(most - length));
+    }
+}

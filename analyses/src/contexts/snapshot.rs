@@ -142,7 +142,12 @@ impl Snapshot {
     /// sum with the larger `phi` and `epsilon` of the two. Contexts that can no longer be hot are dropped
     /// when there are many, so that memory does not grow with the number of threads. Fails if there are too
     /// many contexts; nothing has changed then.
-    pub fn merge(&mut self, other: &Snapshot) -> Result<(), TooManyContexts> {
+    pub fn merge(&mut self, other: Snapshot) -> Result<(), TooManyContexts> {
+        if self.total == 0 && self.absent == 0 && self.contexts() == 0 && self.groups.is_none() {
+            // Most programs have one thread that counts, and millions of contexts.
+            *self = other;
+            return Ok(());
+        }
         let both = self.nodes.len() as u64 + other.nodes.len() as u64;
         if both >= u64::from(u32::MAX) {
             return Err(TooManyContexts);
@@ -260,17 +265,20 @@ impl Snapshot {
         (kept, places)
     }
 
-    /// All contexts, parents before children: the innermost frame, the place of the caller among them, and
-    /// what is known of the count.
+    /// All contexts, parents before children ([`node`](Self::node)).
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = (Frame, Option<u32>, Option<Bounds>)> + '_ {
-        self.nodes[1..].iter().map(|known| {
-            let parent = known.parent.checked_sub(1);
-            (
-                self.frames.frame(known.key),
-                parent,
-                known.monitored.then_some(known.bounds),
-            )
-        })
+        (0..self.contexts()).map(|at| self.node(at))
+    }
+
+    /// A context by its place: the innermost frame, the place of the caller, and what is known of the count.
+    ///
+    /// # Panics
+    /// If there is no such context.
+    pub fn node(&self, context: usize) -> (Frame, Option<u32>, Option<Bounds>) {
+        let known = &self.nodes[context + 1];
+        let parent = known.parent.checked_sub(1);
+        let bounds = known.monitored.then_some(known.bounds);
+        (self.frames.frame(known.key), parent, bounds)
     }
 
     /// Weights per group of bursts, of all contexts. `None`: not only bursts were counted.

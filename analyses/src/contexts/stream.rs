@@ -242,7 +242,7 @@ impl StreamAnalysis for ContextStream {
         let Some(known) = thread.0.known() else {
             return Ok(());
         };
-        result.contexts.merge(&known.snapshot)?;
+        result.contexts.merge(known.snapshot)?;
         result.peak_contexts += known.stats.peak_contexts;
         result.peak_bytes += known.stats.peak_bytes;
         result.dropped += known.stats.dropped;

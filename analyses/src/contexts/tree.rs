@@ -29,14 +29,61 @@ pub struct NodeId(pub(super) u32);
 
 #[derive(Clone, Debug)]
 struct Node {
+    /// The counter, and in the lowest [`TAIL_BITS`] bits the rest of the key.
     count: u64,
-    key: u64,
+    /// The lower 32 bits of the key.
+    key: u32,
     /// Parent and flags ("bit stealing", HCCT section 4).
     up: u32,
     first: u32,
     next: u32,
-    /// Sibling before this one, so that a victim leaves the list without a walk along it.
+}
+
+/// Bits of a key that are with the counter.
+const TAIL_BITS: u32 = Key::BITS - u32::BITS;
+const TAIL: u64 = (1 << TAIL_BITS) - 1;
+
+/// The largest value of a counter: nanoseconds of two years. Counters stay there.
+const MAX_COUNT: u64 = u64::MAX >> TAIL_BITS;
+
+/// Finds of wide nodes' children by the table from one that moves its child to the front to the next. A move
+/// costs more than a find, and a child that is found often is moved soon.
+const FINDS_PER_MOVE: u32 = 16;
+
+/// A child of a wide node.
+#[derive(Clone, Debug)]
+struct Wide {
+    child: u32,
+    /// Sibling before it, so that a victim leaves a long list without a walk along it.
     previous: u32,
+}
+
+impl Node {
+    #[inline(always)]
+    fn new(key: u64, up: u32, next: u32) -> Self {
+        Node {
+            count: key >> u32::BITS & TAIL,
+            key: key as u32,
+            up,
+            first: NONE,
+            next,
+        }
+    }
+
+    #[inline(always)]
+    fn is(&self, key: u64) -> bool {
+        self.key == key as u32 && (self.count & TAIL) as u32 == (key >> u32::BITS) as u32
+    }
+
+    fn whole_key(&self) -> u64 {
+        (self.count & TAIL) << u32::BITS | u64::from(self.key)
+    }
+
+    #[inline(always)]
+    fn add(&mut self, weight: u64) {
+        let sum = self.count.checked_add(weight.min(MAX_COUNT) << TAIL_BITS);
+        self.count = sum.unwrap_or(self.count | !TAIL);
+    }
 }
 
 const _: () = assert!(size_of::<Node>() == CallingContextTree::NODE_BYTES);
@@ -52,7 +99,8 @@ pub struct CallingContextTree {
     peak: u32,
     limit: u32,
     /// Children of wide nodes. Invariant: a node with more than [`SCAN`] children has each of them in here.
-    wide: HashTable<u32>,
+    wide: HashTable<Wide>,
+    finds: u32,
 }
 
 fn hash(parent: u32, key: u64) -> u64 {
@@ -61,23 +109,16 @@ fn hash(parent: u32, key: u64) -> u64 {
 }
 
 impl CallingContextTree {
-    /// Bytes of a node: counter 8, key (method, call site, prefix) 8, parent and flags, first child, next and
-    /// previous sibling 4 each.
-    pub const NODE_BYTES: usize = 32;
+    /// Bytes of a node: counter 7, key (method, call site, prefix) 5, parent and flags, first child and next
+    /// sibling 4 each.
+    pub const NODE_BYTES: usize = 24;
 
-    /// Bytes that a node of a tree needs which is never pruned: without parent and previous sibling. Shares
-    /// of the exact tree's memory are taken of this, so that they are not flattered by our own larger nodes.
-    pub const EXACT_NODE_BYTES: usize = 24;
+    /// Bytes that a node of a tree needs which is never pruned: without parent. Shares of the exact tree's
+    /// memory are taken of this, so that they are not flattered by our own larger nodes.
+    pub const EXACT_NODE_BYTES: usize = 20;
 
     pub(super) fn new() -> Self {
-        let root = Node {
-            count: 0,
-            key: u64::MAX,
-            up: NONE | MONITORED,
-            first: NONE,
-            next: NONE,
-            previous: NONE,
-        };
+        let root = Node::new(u64::MAX, NONE | MONITORED, NONE);
         CallingContextTree {
             nodes: vec![root],
             free: NONE,
@@ -85,26 +126,27 @@ impl CallingContextTree {
             peak: 1,
             limit: NONE,
             wide: HashTable::new(),
+            finds: 0,
         }
     }
 
     /// Counter of a context.
     #[inline]
     pub fn count(&self, node: NodeId) -> u64 {
-        self.nodes[node.0 as usize].count
+        self.nodes[node.0 as usize].count >> TAIL_BITS
     }
 
     /// Sets the counter of a context.
     #[inline]
     pub fn set_count(&mut self, node: NodeId, count: u64) {
-        self.nodes[node.0 as usize].count = count;
+        let node = &mut self.nodes[node.0 as usize];
+        node.count = count.min(MAX_COUNT) << TAIL_BITS | node.count & TAIL;
     }
 
     /// Adds to the counter of a context, monitored or not.
     #[inline(always)]
     pub fn add(&mut self, node: NodeId, weight: u64) {
-        let count = &mut self.nodes[node.0 as usize].count;
-        *count = count.saturating_add(weight);
+        self.nodes[node.0 as usize].add(weight);
     }
 
     /// Adds to the counter of a monitored context. `false`, and nothing done, if it is not monitored.
@@ -113,7 +155,7 @@ impl CallingContextTree {
         let node = &mut self.nodes[node.0 as usize];
         let monitored = node.up & MONITORED != 0;
         if monitored {
-            node.count = node.count.saturating_add(weight);
+            node.add(weight);
         }
         monitored
     }
@@ -168,7 +210,7 @@ impl CallingContextTree {
     }
 
     pub(super) fn key(&self, node: u32) -> Key {
-        Key(self.nodes[node as usize].key)
+        Key(self.nodes[node as usize].whole_key())
     }
 
     /// Parent, and whether the node itself is monitored.
@@ -199,7 +241,7 @@ impl CallingContextTree {
                 return self.new_child(parent, key.0);
             }
             let node = &self.nodes[at as usize];
-            if node.key == key.0 {
+            if node.is(key.0) {
                 return Some(at);
             }
             at = node.next;
@@ -216,7 +258,7 @@ impl CallingContextTree {
                 return self.wide_child(parent, key);
             }
             let node = &self.nodes[at as usize];
-            if node.key == key {
+            if node.is(key) {
                 self.move_to_front(parent, at);
                 return Some(at);
             }
@@ -236,20 +278,23 @@ impl CallingContextTree {
     }
 
     fn find_wide(&self, parent: u32, key: u64) -> Option<u32> {
-        let is_it = |&at: &u32| {
-            let node = &self.nodes[at as usize];
-            node.key == key && node.up & NONE == parent
+        let is_it = |wide: &Wide| {
+            let node = &self.nodes[wide.child as usize];
+            node.is(key) && node.up & NONE == parent
         };
-        self.wide.find(hash(parent, key), is_it).copied()
+        Some(self.wide.find(hash(parent, key), is_it)?.child)
     }
 
     fn wide_child(&mut self, parent: u32, key: u64) -> Option<u32> {
         if let Some(child) = self.find_wide(parent, key) {
-            self.move_to_front(parent, child);
+            self.finds = self.finds.wrapping_add(1);
+            if self.finds.is_multiple_of(FINDS_PER_MOVE) {
+                self.move_to_front(parent, child);
+            }
             return Some(child);
         }
         let child = self.add_child(parent, key)?;
-        self.index(child);
+        self.index(child, NONE);
         Some(child)
     }
 
@@ -257,7 +302,7 @@ impl CallingContextTree {
     pub(super) fn find_child(&self, parent: u32, key: Key) -> Option<u32> {
         let mut at = self.nodes[parent as usize].first;
         for _ in 0..SCAN {
-            if at == NONE || self.nodes[at as usize].key == key.0 {
+            if at == NONE || self.nodes[at as usize].is(key.0) {
                 return (at != NONE).then_some(at);
             }
             at = self.nodes[at as usize].next;
@@ -267,14 +312,7 @@ impl CallingContextTree {
 
     fn add_child(&mut self, parent: u32, key: u64) -> Option<u32> {
         let first = self.nodes[parent as usize].first;
-        let node = Node {
-            count: 0,
-            key,
-            up: parent,
-            first: NONE,
-            next: first,
-            previous: NONE,
-        };
+        let node = Node::new(key, parent, first);
         let child = self.free;
         let child = if child != NONE {
             self.free = self.nodes[child as usize].next;
@@ -290,53 +328,84 @@ impl CallingContextTree {
             child
         };
         self.peak = self.peak.max(self.len());
-        if first != NONE {
-            self.nodes[first as usize].previous = child;
-        }
+        self.set_previous(first, child);
         self.nodes[parent as usize].first = child;
         Some(child)
     }
 
-    fn index(&mut self, child: u32) {
-        let Node { up, key, .. } = self.nodes[child as usize];
-        self.nodes[child as usize].up = up | INDEXED;
+    /// A node's place in the table, by what its hash is made of.
+    fn hash_of(nodes: &[Node], node: u32) -> u64 {
+        let node = &nodes[node as usize];
+        hash(node.up & NONE, node.whole_key())
+    }
+
+    fn index(&mut self, child: u32, previous: u32) {
+        self.nodes[child as usize].up |= INDEXED;
         let nodes = &self.nodes;
-        let rehash = |&at: &u32| hash(nodes[at as usize].up & NONE, nodes[at as usize].key);
-        self.wide.insert_unique(hash(up & NONE, key), child, rehash);
+        let rehash = |wide: &Wide| Self::hash_of(nodes, wide.child);
+        let wide = Wide { child, previous };
+        self.wide.insert_unique(rehash(&wide), wide, rehash);
     }
 
     fn index_children(&mut self, parent: u32) {
-        let mut at = self.nodes[parent as usize].first;
+        let (mut at, mut previous) = (self.nodes[parent as usize].first, NONE);
         while at != NONE {
             if self.nodes[at as usize].up & INDEXED == 0 {
-                self.index(at);
+                self.index(at, previous);
             }
-            at = self.nodes[at as usize].next;
+            (previous, at) = (at, self.nodes[at as usize].next);
         }
+    }
+
+    fn is_indexed(&self, node: u32) -> bool {
+        node != NONE && self.nodes[node as usize].up & INDEXED != 0
+    }
+
+    /// A node, if there is one, has another sibling before it.
+    fn set_previous(&mut self, node: u32, previous: u32) {
+        if !self.is_indexed(node) {
+            return;
+        }
+        let hash = Self::hash_of(&self.nodes, node);
+        if let Some(wide) = self.wide.find_mut(hash, |wide| wide.child == node) {
+            wide.previous = previous;
+        }
+    }
+
+    /// The sibling before a node. Lists of children that are not in the table are short.
+    fn previous(&self, parent: u32, node: u32) -> u32 {
+        if self.is_indexed(node) {
+            let hash = Self::hash_of(&self.nodes, node);
+            let wide = self.wide.find(hash, |wide| wide.child == node);
+            return wide.map_or(NONE, |wide| wide.previous);
+        }
+        let (mut at, mut previous) = (self.nodes[parent as usize].first, NONE);
+        while at != node && at != NONE {
+            (previous, at) = (at, self.nodes[at as usize].next);
+        }
+        previous
     }
 
     /// Takes a node out of its siblings' list.
     fn unlink(&mut self, parent: u32, node: u32) {
-        let Node { previous, next, .. } = self.nodes[node as usize];
+        let next = self.nodes[node as usize].next;
+        let previous = self.previous(parent, node);
         match previous {
             NONE => self.nodes[parent as usize].first = next,
             _ => self.nodes[previous as usize].next = next,
         }
-        if next != NONE {
-            self.nodes[next as usize].previous = previous;
-        }
+        self.set_previous(next, previous);
     }
 
     fn move_to_front(&mut self, parent: u32, node: u32) {
-        if self.nodes[node as usize].previous == NONE {
+        let first = self.nodes[parent as usize].first;
+        if first == node {
             return;
         }
         self.unlink(parent, node);
-        let first = self.nodes[parent as usize].first;
-        self.nodes[first as usize].previous = node;
-        let front = &mut self.nodes[node as usize];
-        front.previous = NONE;
-        front.next = first;
+        self.set_previous(first, node);
+        self.set_previous(node, NONE);
+        self.nodes[node as usize].next = first;
         self.nodes[parent as usize].first = node;
     }
 
@@ -357,12 +426,13 @@ impl CallingContextTree {
     }
 
     fn remove(&mut self, node: u32) {
-        let Node { up, key, .. } = self.nodes[node as usize];
+        let up = self.nodes[node as usize].up;
         self.unlink(up & NONE, node);
-        if up & INDEXED != 0
-            && let Ok(entry) = self.wide.find_entry(hash(up & NONE, key), |&at| at == node)
-        {
-            entry.remove();
+        if up & INDEXED != 0 {
+            let hash = Self::hash_of(&self.nodes, node);
+            if let Ok(entry) = self.wide.find_entry(hash, |wide| wide.child == node) {
+                entry.remove();
+            }
         }
         let free = self.free;
         let removed = &mut self.nodes[node as usize];
@@ -400,9 +470,9 @@ mod tests {
         let mut out = Vec::new();
         let (mut at, mut before) = (tree.nodes[parent as usize].first, NONE);
         while at != NONE {
-            assert_eq!(tree.nodes[at as usize].previous, before);
+            assert_eq!(tree.previous(parent, at), before);
             assert_eq!(tree.up(at).0, parent);
-            out.push(tree.nodes[at as usize].key);
+            out.push(tree.key(at).0);
             (before, at) = (at, tree.nodes[at as usize].next);
         }
         out
@@ -416,12 +486,35 @@ mod tests {
             for label in (0..200).rev().step_by(round) {
                 assert_eq!(tree.find_child(ROOT, Key(label)), Some(children[label as usize]));
                 assert_eq!(tree.child(ROOT, Key(label)), Some(children[label as usize]));
-                assert!(labels(&tree, ROOT)[..STAY as usize].contains(&label));
             }
         }
+        // One that is asked for again and again comes to the front.
+        for _ in 0..FINDS_PER_MOVE {
+            tree.child(ROOT, Key(100));
+        }
+        assert!(labels(&tree, ROOT)[..STAY as usize].contains(&100));
         assert_eq!((tree.len(), labels(&tree, ROOT).len()), (201, 200));
         assert_eq!(tree.find_child(ROOT, Key(200)), None);
         assert_eq!(tree.preorder().count(), 201);
+    }
+
+    #[test]
+    fn counters_and_keys_share_a_word() {
+        let mut tree = CallingContextTree::new();
+        let keys = [0, 1, 1 << 32, u64::from(u32::MAX), (1 << Key::BITS) - 1].map(Key);
+        let nodes = keys.map(|key| tree.child(ROOT, key).unwrap());
+        for (at, (&node, key)) in nodes.iter().zip(keys).enumerate() {
+            let node = NodeId(node);
+            tree.set_count(node, at as u64);
+            tree.add(node, 5);
+            assert_eq!((tree.count(node), tree.key(node.0)), (at as u64 + 5, key));
+            tree.add(node, MAX_COUNT - 20);
+            tree.add(node, u64::MAX);
+            assert_eq!((tree.count(node), tree.key(node.0)), (MAX_COUNT, key));
+            tree.set_count(node, u64::MAX);
+            assert_eq!((tree.count(node), tree.key(node.0)), (MAX_COUNT, key));
+            assert_eq!(tree.find_child(ROOT, key), Some(node.0));
+        }
     }
 
     #[test]

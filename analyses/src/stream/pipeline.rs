@@ -324,8 +324,14 @@ impl<A: StreamAnalysis> AnyStage for Arc<Stage<A>> {
         let (mut live, (mut result, failed)) = {
             // Together, so that a thread that ends meanwhile is in exactly one of them.
             let live = lock(&self.live);
+            let ended = lock(&self.ended);
+            if let ((result, None), true) = (&*ended, live.is_empty()) {
+                // A copy may be as large as everything else together.
+                drop(live);
+                return analysis.write(result, places, profile);
+            }
             let live: Vec<(u64, Live<A>)> = live.iter().map(|(&n, state)| (n, Arc::clone(state))).collect();
-            (live, lock(&self.ended).clone())
+            (live, ended.clone())
         };
         if let Some(error) = failed {
             return Err(error);

@@ -242,7 +242,7 @@ fn memory_does_not_grow_with_the_number_of_threads() {
             ops.extend([Op::Enter(Frame::new(method, 0), 1), Op::Exit]);
         }
         oracle.add(&Oracle::new(&ops));
-        all.merge(&run(LazySpaceSaving::new(thresholds), &ops).snapshot())
+        all.merge(run(LazySpaceSaving::new(thresholds), &ops).snapshot())
             .unwrap();
         assert!(all.monitored() as u64 <= 2 * thresholds.width() + 20);
     }

@@ -61,7 +61,7 @@ proptest! {
                 merged = parts.iter().map(|&(name, _)| (name, Snapshot::default())).collect();
             }
             for ((_, sum), (_, part)) in merged.iter_mut().zip(&parts) {
-                sum.merge(part).unwrap();
+                sum.merge(part.clone()).unwrap();
             }
         }
         for (name, snapshot) in &merged {

@@ -1,14 +1,11 @@
 //! Trees as lists of their nodes in preorder, siblings by key: calling contexts, and stacks of CPU samples.
 
-use std::collections::HashMap;
-use std::hash::Hash;
-
 use crate::model::fault::{Fault, ensure};
 
 /// A node of such a tree.
 pub(crate) trait Node: Copy {
     /// Key by which a node differs from its siblings.
-    type Key: Copy + Ord + Hash;
+    type Key: Copy + Ord;
 
     /// The word for it in messages.
     const NAME: &'static str;
@@ -41,56 +38,102 @@ pub(crate) fn check<N: Node>(nodes: &[N]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A tree from rows in any order but that parents come first, each with the row of its parent; and the index of each
-/// row's node. Rows of the same place are added up. Rows without a node are left out, with those below them.
+/// Rows of the same place.
+enum Rows {
+    One(u32),
+    Many(Vec<u32>),
+}
+
+/// Rows by the row of their parent.
+struct Children {
+    /// Of each row, where those of its own begin; of the roots first.
+    begin: Vec<u32>,
+    rows: Vec<u32>,
+}
+
+impl Children {
+    /// The children of a row, or the roots.
+    fn of(&mut self, parent: Option<u32>) -> &mut [u32] {
+        let at = parent.map_or(0, |parent| parent as usize + 1);
+        &mut self.rows[self.begin[at] as usize..self.begin[at + 1] as usize]
+    }
+
+    /// Of so many rows, those that are there and whose parents are.
+    fn new(count: usize, parent: impl Fn(u32) -> Option<Option<u32>>) -> Self {
+        // Twice, as the rows themselves may be anywhere: how many each has, then which.
+        let mut begin = vec![0u32; count + 2];
+        let mut is_there = vec![false; count];
+        let slot = |parent: Option<u32>| parent.map_or(0, |parent| parent as usize + 1);
+        for at in 0..count {
+            if let Some(parent) = parent(at as u32)
+                && parent.is_none_or(|parent| is_there[parent as usize])
+            {
+                is_there[at] = true;
+                begin[slot(parent) + 1] += 1;
+            }
+        }
+        let mut sum = 0;
+        for first in &mut begin {
+            sum += *first;
+            *first = sum;
+        }
+        let mut rows = vec![0; sum as usize];
+        let mut next = begin.clone();
+        for at in (0..count as u32).filter(|&at| is_there[at as usize]) {
+            let next = &mut next[slot(parent(at).flatten())];
+            rows[*next as usize] = at;
+            *next += 1;
+        }
+        Children { begin, rows }
+    }
+}
+
+/// A tree from rows in any order but that parents come first, and the index of each row's node. `row` gives a row's
+/// node, and the row of its parent. Rows of the same place are added up. Rows without a node are left out, with those
+/// below them. Needs little more memory than the tree: rows need not be anywhere, and there may be millions.
 pub(crate) fn from_rows<N: Node>(
-    rows: impl ExactSizeIterator<Item = (Option<u32>, Option<N>)>,
+    count: usize,
+    row: impl Fn(u32) -> (Option<u32>, Option<N>),
 ) -> (Vec<N>, Vec<Option<u32>>) {
-    // Same places first: that of each row among the different ones.
-    let mut places: Vec<Option<u32>> = Vec::with_capacity(rows.len());
-    let mut nodes: Vec<(Option<u32>, N)> = Vec::with_capacity(rows.len());
-    let mut known: HashMap<(Option<u32>, N::Key), u32> = HashMap::with_capacity(rows.len());
-    for (parent, node) in rows {
-        let parent = parent.map(|parent| places.get(parent as usize).copied().flatten());
-        let (Some(node), false) = (node, parent == Some(None)) else {
-            places.push(None);
-            continue;
+    let mut children = Children::new(count, |at| {
+        let (parent, node) = row(at);
+        node.map(|_| parent)
+    });
+    let key = |at: u32| row(at).1.map(|node| node.key());
+    let mut tree = Vec::with_capacity(children.rows.len());
+    let mut places = vec![None; count];
+    let mut stack: Vec<(Rows, u32)> = Vec::new();
+    // Siblings in the order of their keys; the last ones first.
+    let push = |stack: &mut Vec<(Rows, u32)>, rows: &mut [u32], depth: u32| {
+        rows.sort_by_key(|&at| key(at));
+        let groups = rows.chunk_by(|&a, &b| key(a) == key(b)).rev();
+        stack.extend(groups.map(|group| match group {
+            [only] => (Rows::One(*only), depth),
+            group => (Rows::Many(group.to_vec()), depth),
+        }));
+    };
+    push(&mut stack, children.of(None), 1);
+    while let Some((rows, depth)) = stack.pop() {
+        let same: &[u32] = match &rows {
+            Rows::One(at) => std::slice::from_ref(at),
+            Rows::Many(rows) => rows,
         };
-        let parent = parent.flatten();
-        let next = nodes.len() as u32;
-        let place = *known.entry((parent, node.key())).or_insert(next);
-        places.push(Some(place));
-        if place == next {
-            let above = parent.map_or(0, |parent| nodes[parent as usize].1.depth());
-            nodes.push((parent, node.at_depth(above + 1)));
-        } else {
-            nodes[place as usize].1.add(&node);
+        for &at in same {
+            places[at as usize] = Some(tree.len() as u32);
+        }
+        let mut nodes = same.iter().filter_map(|&at| row(at).1);
+        let Some(first) = nodes.next() else { continue };
+        let mut node = first.at_depth(depth);
+        nodes.for_each(|other| node.add(&other));
+        tree.push(node);
+        match rows {
+            Rows::One(at) => push(&mut stack, children.of(Some(at)), depth + 1),
+            Rows::Many(rows) => {
+                let below = rows.iter().flat_map(|&at| children.of(Some(at)).to_vec());
+                push(&mut stack, &mut below.collect::<Vec<u32>>(), depth + 1);
+            }
         }
     }
-    drop(known);
-    // Children of a node next to each other, in order; then from the roots down, last ones first on the stack.
-    let mut order: Vec<u32> = (0..nodes.len() as u32).collect();
-    order.sort_unstable_by_key(|&at| {
-        let (parent, node) = &nodes[at as usize];
-        (*parent, node.key())
-    });
-    let parent_of = |at: u32| nodes[at as usize].0;
-    let children = |parent: Option<u32>| {
-        let from = order.partition_point(|&at| parent_of(at) < parent);
-        let rest = order[from..].iter();
-        let count = rest.take_while(|&&at| parent_of(at) == parent).count();
-        order[from..from + count].iter().rev().copied()
-    };
-    let mut tree = Vec::with_capacity(nodes.len());
-    let mut index = vec![0; nodes.len()];
-    let mut stack: Vec<u32> = children(None).collect();
-    while let Some(at) = stack.pop() {
-        index[at as usize] = tree.len() as u32;
-        tree.push(nodes[at as usize].1);
-        stack.extend(children(Some(at)));
-    }
-    let placed = |place: Option<u32>| place.map(|place| index[place as usize]);
-    let places = places.into_iter().map(placed).collect();
     (tree, places)
 }
 

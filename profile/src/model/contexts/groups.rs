@@ -14,14 +14,12 @@ pub struct BurstGroups {
 }
 
 impl BurstGroups {
-    /// Those of rows of a tree, whose indices in it are `places`. Rows of the same context are added up; those without calls are left
+    /// Those of contexts by their indices in the tree, in any order. The same context's are added up; those without calls are left
     /// out.
-    pub fn placed(all: ByGroup, rows: impl IntoIterator<Item = (u32, ByGroup)>, places: &[u32]) -> Self {
+    pub fn placed(all: ByGroup, by_context: impl IntoIterator<Item = (u32, ByGroup)>) -> Self {
         let mut contexts: BTreeMap<u32, ByGroup> = BTreeMap::new();
-        for (row, by_group) in rows {
-            if let Some(&at) = places.get(row as usize) {
-                contexts.entry(at).or_default().plus(&by_group);
-            }
+        for (at, by_group) in by_context {
+            contexts.entry(at).or_default().plus(&by_group);
         }
         let contexts = contexts.into_iter();
         let contexts = contexts

@@ -142,7 +142,11 @@ pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
     }
     let (tree, places) = ContextTree::placed(&rows);
     merged.tree = tree;
-    merged.groups = all_groups.map(|all| BurstGroups::placed(all, groups, &places));
+    merged.groups = all_groups.map(|all| {
+        let groups = groups.into_iter();
+        let placed = groups.filter_map(|(row, by_group): (u32, _)| Some((places[row as usize]?, by_group)));
+        BurstGroups::placed(all, placed)
+    });
     Ok(Some(merged))
 }
 

@@ -100,8 +100,7 @@ pub(super) fn subtract(now: &Profile, before: &Profile) -> Result<Option<Context
     let groups = groups.map(|(groups, all)| {
         let kept = groups.contexts.into_iter();
         let kept = kept.filter_map(|(at, by_group)| Some((places[at as usize]?, by_group)));
-        let order: Vec<u32> = (0..rows.len() as u32).collect();
-        BurstGroups::placed(all, kept, &order)
+        BurstGroups::placed(all, kept)
     });
     let less = |now: u64, then: u64| now.checked_sub(then).ok_or_else(fell);
     Ok(Some(Contexts {

@@ -91,13 +91,23 @@ impl ContextTree {
     }
 
     /// Like [`from_rows`](Self::from_rows), with the index of each row's context.
-    pub fn placed(rows: &[ContextRow]) -> (Self, Vec<u32>) {
-        let row = |(at, row): (usize, &ContextRow)| {
-            let parent = row.parent.filter(|&parent| (parent as usize) < at);
+    pub fn placed(rows: &[ContextRow]) -> (Self, Vec<Option<u32>>) {
+        let row = |at: u32| {
+            let row = &rows[at as usize];
+            let parent = row.parent.filter(|&parent| parent < at);
             (parent, Some(row.node))
         };
-        let (tree, places) = preorder::from_rows(rows.iter().enumerate().map(row));
-        (ContextTree(tree), places.into_iter().flatten().collect())
+        Self::placed_by(rows.len(), row)
+    }
+
+    /// The same of `count` rows, each of which `row` gives: its caller's, and its context. Rows without a context are left out,
+    /// with those below them.
+    pub fn placed_by(
+        count: usize,
+        row: impl Fn(u32) -> (Option<u32>, Option<ContextNode>),
+    ) -> (Self, Vec<Option<u32>>) {
+        let (tree, places) = preorder::from_rows(count, row);
+        (ContextTree(tree), places)
     }
 
     /// The contexts, in order.

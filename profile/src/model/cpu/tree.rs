@@ -72,7 +72,8 @@ impl CpuTree {
     /// From rows in any order but that callers come first. Rows for the same stack are added up. `frame` gives the number
     /// of a row's frame; rows without one are left out, and so are rows whose caller is.
     pub fn from_rows(rows: &[CpuRow], frame: impl Fn(u32) -> Option<u32>) -> Self {
-        let row = |row: &CpuRow| {
+        let row = |at: u32| {
+            let row = &rows[at as usize];
             let node = frame(row.frame).map(|frame| CpuNode {
                 depth: 1,
                 frame,
@@ -81,7 +82,7 @@ impl CpuTree {
             });
             (row.parent, node)
         };
-        CpuTree(preorder::from_rows(rows.iter().map(row)).0)
+        CpuTree(preorder::from_rows(rows.len(), row).0)
     }
 
     /// The tree as rows.
