@@ -7,11 +7,11 @@
 //! One window of 100 paths would show how a program begins. So windows are opened again, at each tick of the
 //! clock, as long as the method has its probes. A window says in which *proportion* a graph's paths occur;
 //! how many there are altogether it does not, since it is closed as soon as it is full. For that, graphs take
-//! turns: in the first [`SPAN`] of a tick (which begins at a random time of its interval) some are not limited,
-//! so few that counting hardly slows the program down. What ends in it, over its length, is a graph's rate. It
-//! represents half of the time until the graph's next span and since the one before, with the paths that were
-//! counted in it and in the window after it. A window that is not full at its graph's next span saw all there
-//! was.
+//! turns: in the first [`SPAN`] of a tick (which begins at a random time) some are not limited, so few that
+//! counting hardly slows the program down. What ends in it, over its length, is a graph's rate. It stands
+//! for half of the time until the graph's next span and since the one before, with the paths that were
+//! counted in it and in the window after it. A window that is not full at its graph's next span saw all
+//! there was.
 //!
 //! Graphs whose windows were filled often are opened less often. When enough windows of all graphs of a
 //! method are full, the controller (`controller/`) takes its probes out.
