@@ -1,6 +1,8 @@
 //! Space Saving with buckets of equal counters.
 
-use super::{Bounds, CallingContextTree, Monitor, NodeId, Thresholds, room_for_one};
+use super::{
+    Bounds, CallingContextTree, Monitor, NodeId, Thresholds, from_32_bits, in_32_bits, room_for_one,
+};
 
 const NONE: u32 = u32::MAX;
 
@@ -29,7 +31,7 @@ pub struct BucketSpaceSaving {
 
 #[derive(Clone, Debug)]
 struct Counter {
-    /// How much of it may be another context's; the largest value stands for all from there on.
+    /// How much of it may be another context's, as [`in_32_bits`].
     inherited: u32,
     context: NodeId,
     bucket: u32,
@@ -195,7 +197,7 @@ impl BucketSpaceSaving {
             let Bucket { value, first, .. } = self.buckets[self.lowest as usize];
             self.lost = value;
             let counter = &mut self.counters[first as usize];
-            counter.inherited = u32::try_from(value).unwrap_or(u32::MAX);
+            counter.inherited = in_32_bits(value);
             let victim = std::mem::replace(&mut counter.context, context);
             tree.set_monitored(victim, false);
             victims.push(victim);
@@ -228,10 +230,7 @@ impl Monitor for BucketSpaceSaving {
     fn monitored(&self, _: &CallingContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
         for counter in &self.counters {
             let upper = self.buckets[counter.bucket as usize].value;
-            let lower = match counter.inherited {
-                u32::MAX => 0,
-                inherited => upper - u64::from(inherited),
-            };
+            let lower = upper.saturating_sub(from_32_bits(counter.inherited));
             each(counter.context, Bounds { lower, upper });
         }
     }

@@ -1,6 +1,8 @@
 //! Space Saving with a lazy priority queue.
 
-use super::{Bounds, CallingContextTree, Monitor, NodeId, Thresholds, room_for_one};
+use super::{
+    Bounds, CallingContextTree, Monitor, NodeId, Thresholds, from_32_bits, in_32_bits, room_for_one,
+};
 
 /// Space Saving over a fixed number of counters; the smallest one is found lazily (HCCT section 4.1, figure
 /// 5).
@@ -19,18 +21,13 @@ pub struct LazySpaceSaving {
     thresholds: Thresholds,
     capacity: usize,
     contexts: Vec<NodeId>,
-    /// By counter: a value that it had at some time.
+    /// By counter: a value that it had at some time, as [`in_32_bits`].
     seen: Vec<u32>,
-    /// By counter: how much of it may be another context's.
+    /// By counter: how much of it may be another context's, as [`in_32_bits`].
     inherited: Vec<u32>,
     /// Smallest value, when a search last ended. All counters before `at` are above it.
     min: u64,
     at: usize,
-}
-
-/// In 32 bits.
-fn clamped(count: u64) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 impl LazySpaceSaving {
@@ -61,7 +58,7 @@ impl LazySpaceSaving {
             room_for_one(&mut self.seen, self.capacity);
             room_for_one(&mut self.inherited, self.capacity);
             self.contexts.push(context);
-            self.seen.push(clamped(value));
+            self.seen.push(in_32_bits(value));
             self.inherited.push(0);
         } else {
             let at = self.find_min(tree);
@@ -69,8 +66,8 @@ impl LazySpaceSaving {
             let victim = std::mem::replace(&mut self.contexts[at], context);
             tree.set_monitored(victim, false);
             victims.push(victim);
-            self.seen[at] = clamped(value);
-            self.inherited[at] = clamped(self.min);
+            self.seen[at] = in_32_bits(value);
+            self.inherited[at] = in_32_bits(self.min);
         }
         tree.set_count(context, value);
         tree.set_monitored(context, true);
@@ -78,12 +75,12 @@ impl LazySpaceSaving {
 
     /// Leaves the index of a smallest counter in `at` and its value in `min`.
     fn find_min(&mut self, tree: &CallingContextTree) -> usize {
-        let min = clamped(self.min);
+        let min = in_32_bits(self.min);
         while self.at < self.seen.len() {
             let seen = &mut self.seen[self.at];
             if *seen == min {
                 let count = tree.count(self.contexts[self.at]);
-                *seen = clamped(count);
+                *seen = in_32_bits(count);
                 if count == self.min {
                     return self.at;
                 }
@@ -94,7 +91,7 @@ impl LazySpaceSaving {
         for (at, seen) in self.seen.iter_mut().enumerate() {
             if u64::from(*seen) < min {
                 let count = tree.count(self.contexts[at]);
-                *seen = clamped(count);
+                *seen = in_32_bits(count);
                 if count < min {
                     (min, self.at) = (count, at);
                 }
@@ -126,10 +123,7 @@ impl Monitor for LazySpaceSaving {
     fn monitored(&self, tree: &CallingContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
         for (&context, &inherited) in self.contexts.iter().zip(&self.inherited) {
             let upper = tree.count(context);
-            let lower = match inherited {
-                u32::MAX => 0,
-                inherited => upper - u64::from(inherited),
-            };
+            let lower = upper.saturating_sub(from_32_bits(inherited));
             each(context, Bounds { lower, upper });
         }
     }

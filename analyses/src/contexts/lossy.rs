@@ -1,6 +1,6 @@
 //! Lossy Counting.
 
-use super::{Bounds, CallingContextTree, Monitor, NodeId, Thresholds};
+use super::{Bounds, CallingContextTree, Monitor, NodeId, Thresholds, from_32_bits, in_32_bits};
 
 /// Lossy Counting (HCCT section 4.2): at the end of each bucket of [`Thresholds::width`] calls, contexts that
 /// could not have been hot so far lose their counters.
@@ -12,21 +12,12 @@ use super::{Bounds, CallingContextTree, Monitor, NodeId, Thresholds};
 pub struct LossyCounting {
     thresholds: Thresholds,
     width: u64,
-    /// Monitored contexts, and what each may have had before (the paper's Δ); the largest value stands for
-    /// all from there on.
+    /// Monitored contexts, and what each may have had before (the paper's Δ), as [`in_32_bits`].
     counters: Vec<(NodeId, u32)>,
     total: u64,
     /// Buckets that are complete.
     buckets: u64,
     most: usize,
-}
-
-/// What a context may have had before, from its 32 bits.
-fn most_before(before: u32) -> u64 {
-    match before {
-        u32::MAX => u64::MAX,
-        before => u64::from(before),
-    }
 }
 
 impl LossyCounting {
@@ -53,7 +44,7 @@ impl LossyCounting {
         self.buckets = self.total / self.width;
         let buckets = self.buckets;
         self.counters.retain(|&(context, before)| {
-            let stays = tree.count(context).saturating_add(most_before(before)) > buckets;
+            let stays = tree.count(context).saturating_add(from_32_bits(before)) > buckets;
             if !stays {
                 tree.set_monitored(context, false);
                 victims.push(context);
@@ -66,7 +57,7 @@ impl LossyCounting {
     fn start(&mut self, tree: &mut CallingContextTree, context: NodeId, weight: u64) {
         tree.set_count(context, weight);
         tree.set_monitored(context, true);
-        let before = u32::try_from(self.buckets).unwrap_or(u32::MAX);
+        let before = in_32_bits(self.buckets);
         self.counters.push((context, before));
         self.most = self.most.max(self.counters.len());
     }
@@ -95,7 +86,7 @@ impl Monitor for LossyCounting {
     fn monitored(&self, tree: &CallingContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
         for &(context, before) in &self.counters {
             let lower = tree.count(context);
-            let upper = lower.saturating_add(most_before(before));
+            let upper = lower.saturating_add(from_32_bits(before));
             each(context, Bounds { lower, upper });
         }
     }

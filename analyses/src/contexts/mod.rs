@@ -183,6 +183,19 @@ pub enum ContextError {
 #[error("the merged tree would have more than {} contexts", u32::MAX)]
 pub struct TooManyContexts;
 
+/// A counter, or its error, in 32 bits: `u32::MAX` is that or more.
+fn in_32_bits(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+/// The most that it may be.
+fn from_32_bits(bits: u32) -> u64 {
+    match bits {
+        u32::MAX => u64::MAX,
+        bits => u64::from(bits),
+    }
+}
+
 /// Makes room for one more: for twice as many as there are, but never for more than `most`.
 fn room_for_one<T>(list: &mut Vec<T>, most: usize) {
     const MIN_ROOM: usize = 64;

@@ -35,6 +35,7 @@ impl Windows {
     ) {
         self.settle(host, window, hashed, true);
         let now = self.time.now();
+        let paces = self.pace.steps();
         let mut structural = Structural {
             window,
             ..Structural::default()
@@ -55,7 +56,7 @@ impl Windows {
                 let Ok(structure) = structure_of(&map.graph) else {
                     continue;
                 };
-                let without = |graph: &Graph| graph.without_probes(now, &self.pace);
+                let without = |graph: &Graph| graph.without_probes(now, &paces);
                 let all = estimated(graphs, missing(method).unwrap_or_default(), without);
                 ends += all.iter().flat_map(BTreeMap::values).sum::<f64>();
                 silent += graphs.iter().map(without).sum::<f64>();

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use trodden_instrumenter::CounterSlot;
 
-use super::pace::Pace;
+use super::pace::Steps;
 use crate::threads::ThreadBlocks;
 
 /// Windows after which a graph's distribution is known.
 const FULL_WINDOWS: u32 = 10;
-/// A graph's window is opened at each of its spans at first, and at every second one after so many windows,
+/// A graph's window is opened at each of its spans at first, at every second one after this number of windows,
 /// then at every third, up to a limit. What ends in spans is seen all the same.
 const WINDOWS_PER_STEP: u32 = 8;
 const MAX_WAIT: u32 = 64;
@@ -402,13 +402,13 @@ impl Graph {
     }
 
     /// The time without probes ends.
-    pub fn end_silence(&mut self, now: f64, pace: &Pace) {
+    pub fn end_silence(&mut self, now: f64, pace: &Steps) {
         self.missed = self.without_probes(now, pace);
         self.silent = None;
     }
 
     /// Path ends in the time without probes: its rate before, at the program's pace since.
-    pub fn without_probes(&self, now: f64, pace: &Pace) -> f64 {
+    pub fn without_probes(&self, now: f64, pace: &Steps) -> f64 {
         let silent = self.silent.map_or(0.0, |(since, rate)| {
             rate * (now - since) * pace.gained(since, now)
         });
@@ -473,7 +473,7 @@ impl Graph {
     }
 
     /// Forgets all counts.
-    pub fn reset(&mut self, blocks: &ThreadBlocks, now: f64, pace: &Pace) {
+    pub fn reset(&mut self, blocks: &ThreadBlocks, now: f64, pace: &Steps) {
         if self.is_dense() && !self.counted.is_empty() {
             self.counted = self.take(blocks, 0);
         }
@@ -493,7 +493,7 @@ impl Graph {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pace::Counted;
+    use super::super::pace::{Counted, Pace};
     use super::*;
 
     const WINDOW: i32 = 100;
@@ -720,11 +720,11 @@ mod tests {
         let (blocks, mut graph, _) = graph();
         graph.since.recent.add(1.0, 100.0, 1.0);
         graph.silence(5.0);
-        assert!((graph.without_probes(9.0, &pace) - 800.0).abs() < 1.0);
-        graph.reset(&blocks, 9.0, &pace);
-        assert!((graph.without_probes(11.0, &pace) - 400.0).abs() < 1.0);
-        graph.end_silence(11.0, &pace);
-        assert!((graph.without_probes(20.0, &pace) - 400.0).abs() < 1.0);
+        assert!((graph.without_probes(9.0, &pace.steps()) - 800.0).abs() < 1.0);
+        graph.reset(&blocks, 9.0, &pace.steps());
+        assert!((graph.without_probes(11.0, &pace.steps()) - 400.0).abs() < 1.0);
+        graph.end_silence(11.0, &pace.steps());
+        assert!((graph.without_probes(20.0, &pace.steps()) - 400.0).abs() < 1.0);
     }
 
     /// Two thousand path ends were counted before a thread's writing over what closed a graph was seen: that

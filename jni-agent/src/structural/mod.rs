@@ -377,6 +377,7 @@ impl Windows {
         self.changed = true;
         let now = self.time.now();
         self.pace.changed(now);
+        let paces = self.pace.steps();
         for (position, &silent) in silent.iter().enumerate() {
             let Some(graphs) = self.methods.get(&first_method.at(position)) else {
                 continue;
@@ -396,7 +397,7 @@ impl Windows {
                     graph.disarm(blocks, left, now);
                     graph.silence(now);
                 } else {
-                    graph.end_silence(now, &self.pace);
+                    graph.end_silence(now, &paces);
                     graph.arm(blocks, now);
                 }
             }
@@ -419,6 +420,7 @@ impl Windows {
     /// Profiling stops.
     pub fn stop(&mut self, blocks: &ThreadBlocks) {
         let now = self.time.now();
+        let paces = self.pace.steps();
         for graph in &mut self.graphs {
             let mut left = -1;
             if let Some(switches) = blocks.switches() {
@@ -426,7 +428,7 @@ impl Windows {
                 switches.set(graph.slot(), 0);
             }
             graph.disarm(blocks, left, now);
-            graph.end_silence(now, &self.pace);
+            graph.end_silence(now, &paces);
         }
     }
 
@@ -434,8 +436,9 @@ impl Windows {
     pub fn reset(&mut self, blocks: &ThreadBlocks) {
         self.spans = 0;
         let now = self.time.now();
+        let paces = self.pace.steps();
         for graph in &mut self.graphs {
-            graph.reset(blocks, now, &self.pace);
+            graph.reset(blocks, now, &paces);
         }
     }
 }

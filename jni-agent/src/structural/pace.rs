@@ -78,8 +78,7 @@ impl Pace {
                 (change.begin, change.after) = (None, None);
                 return;
             }
-            self.steps = self.steps();
-            self.change = None;
+            self.steps = self.steps().0;
         }
         self.change = self.last.clone().map(|before| Change {
             first: now,
@@ -91,7 +90,8 @@ impl Pace {
     }
 
     /// All steps, with those of the last change until now: until code was compiled again, and from then on.
-    fn steps(&self) -> Vec<(f64, f64)> {
+    /// Made once for all graphs, as it goes through all that are counted throughout.
+    pub fn steps(&self) -> Steps {
         let mut steps = self.steps.clone();
         if let (Some(change), Some(last)) = (&self.change, &self.last)
             && let Some(begin) = &change.begin
@@ -105,21 +105,27 @@ impl Pace {
             let found = [(change.first, pace(begin, after)), (after.at, pace(after, last))];
             steps.extend(found.into_iter().filter_map(|(at, pace)| Some((at, pace?))));
         }
-        steps
+        Steps(steps)
     }
 
     /// True if there was a change of code, and each has been compared.
     pub fn is_known(&self) -> bool {
-        let steps = self.steps();
+        let Steps(steps) = self.steps();
         let open = self.change.as_ref().map(|change| change.first);
         steps
             .last()
             .is_some_and(|last| open.is_none_or(|open| last.0 >= open))
     }
+}
 
+/// The program's paces until now.
+#[derive(Debug)]
+pub struct Steps(Vec<(f64, f64)>);
+
+impl Steps {
     /// The mean pace from a change of code to another time, over that just before.
     pub fn gained(&self, from: f64, to: f64) -> f64 {
-        let steps = self.steps();
+        let steps = &self.0;
         let (earlier, later) = steps.split_at(steps.partition_point(|step| step.0 < from - ONE_CHANGE));
         let before = earlier.last().map_or(1.0, |step| step.1);
         let (mut sum, mut at, mut pace) = (0.0, from, before);
@@ -187,13 +193,13 @@ mod tests {
         for until in [6.5, 20.0] {
             let pace = run(until);
             assert!(pace.is_known());
-            assert!((pace.gained(5.1, until) - 1.5).abs() < 0.01, "{pace:?}");
+            assert!((pace.steps().gained(5.1, until) - 1.5).abs() < 0.01, "{pace:?}");
             // As many seconds before it as after it.
             assert!(
-                (pace.gained(until - 2.0 * (until - 5.0), until) - 1.25).abs() < 0.04,
+                (pace.steps().gained(until - 2.0 * (until - 5.0), until) - 1.25).abs() < 0.04,
                 "{pace:?}"
             );
-            assert_eq!(pace.gained(0.0, 4.0), 1.0);
+            assert_eq!(pace.steps().gained(0.0, 4.0), 1.0);
         }
     }
 
@@ -208,21 +214,21 @@ mod tests {
         };
         let before = pace.last.as_ref().unwrap().graphs[0].ends;
         pace.look(35.0, vec![known(before + 15.0 * 30_000.0)]);
-        let gained = pace.gained(5.0, 35.0);
+        let gained = pace.steps().gained(5.0, 35.0);
         assert!((gained - 2.25).abs() < 0.02, "{gained}");
         // A second change: the last pace is that before it.
         pace.changed(35.0);
         assert!(!pace.is_known());
-        assert!((pace.gained(5.0, 35.0) - gained).abs() < 1e-9);
+        assert!((pace.steps().gained(5.0, 35.0) - gained).abs() < 1e-9);
     }
 
     #[test]
     fn with_no_time_or_nothing_counted_nothing_is_known() {
-        assert_eq!(run(5.05).gained(5.0, 5.05), 1.0);
+        assert_eq!(run(5.05).steps().gained(5.0, 5.05), 1.0);
         let mut pace = Pace::default();
         pace.changed(1.0);
         pace.look(9.0, Vec::new());
-        assert_eq!(pace.gained(1.0, 9.0), 1.0);
+        assert_eq!(pace.steps().gained(1.0, 9.0), 1.0);
         assert!(!pace.is_known() && run(20.0).is_known());
     }
 }
