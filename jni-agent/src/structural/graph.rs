@@ -10,8 +10,8 @@ use crate::threads::ThreadBlocks;
 
 /// Windows after which a graph's distribution is known.
 const FULL_WINDOWS: u32 = 10;
-/// A graph's window is opened at each of its spans at first, at every second one after this number of windows,
-/// then at every third, up to a limit. What ends in spans is seen all the same.
+/// A graph's window is opened at each of its spans at first, at every second one after this number of
+/// windows, then at every third, up to a limit. What ends in spans is seen all the same.
 const WINDOWS_PER_STEP: u32 = 8;
 const MAX_WAIT: u32 = 64;
 
