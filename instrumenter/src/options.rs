@@ -141,7 +141,10 @@ pub enum EventProbes {
     /// Path ends, and where activations begin and end. A method that ends one path per activation writes one
     /// word.
     Activations,
-    /// The same, but each activation writes its beginning and its end, so that calls are seen to be nested in
+    /// The same, but a method that ends one path per activation counts it in slots, as `counters` does, and
+    /// reports nothing: for k-iteration paths, which are no longer there.
+    CountedActivations,
+    /// As `Activations`, but each activation writes its beginning and its end, so that calls are seen to be nested in
     /// it.
     NestedActivations,
     /// Calls with their call sites, and returns.
@@ -175,10 +178,11 @@ pub enum CallWeight {
 
 impl EventProbes {
     /// All of them.
-    pub const ALL: [EventProbes; 12] = [
+    pub const ALL: [EventProbes; 13] = [
         EventProbes::Paths,
         EventProbes::WantedPaths,
         EventProbes::Activations,
+        EventProbes::CountedActivations,
         EventProbes::NestedActivations,
         EventProbes::Calls(CallWeight::Nothing),
         EventProbes::Calls(CallWeight::Paths),
@@ -220,9 +224,9 @@ impl EventProbes {
             EventProbes::Paths | EventProbes::WantedPaths | EventProbes::JvmSteps { activations: false } => {
                 EventKinds::PATHS
             }
-            EventProbes::Activations | EventProbes::JvmSteps { activations: true } => {
-                EventKinds::ACTIVATION_PATHS
-            }
+            EventProbes::Activations
+            | EventProbes::CountedActivations
+            | EventProbes::JvmSteps { activations: true } => EventKinds::ACTIVATION_PATHS,
             EventProbes::NestedActivations => EventKinds {
                 only_paths: false,
                 ..EventKinds::ACTIVATION_PATHS

@@ -176,6 +176,11 @@ impl Settings {
         }
     }
 
+    /// True if activations of one path are counted in slots, and not in the stream.
+    pub fn counts_only_paths(&self) -> bool {
+        self.instrumenter.options().probes == Probes::Events(EventProbes::CountedActivations)
+    }
+
     /// True if each thread's stack of calls is followed in this JVM, from wherever the thread is when
     /// profiling begins.
     pub fn follows_stacks(&self) -> bool {
@@ -315,6 +320,7 @@ fn probes(options: &ProfileOptions) -> Result<Probes, StreamError> {
             _ if options.contexts.call_paths => EventProbes::Calls(CallWeight::PathsToCalls),
             _ => match EventProbes::for_kinds(kinds) {
                 EventProbes::Paths if options.skips_in_probes() => EventProbes::WantedPaths,
+                EventProbes::Activations if options.counts_only_paths() => EventProbes::CountedActivations,
                 probes => probes,
             },
         }),

@@ -48,7 +48,7 @@ mod timed;
 pub use k_paths::{BurstWindows, KForest, KPathStream, KPathsOptions, KPathsResult, KPathsThread, KSink};
 pub use null::NullStream;
 pub use path_counts::{PathCounts, ThreadPathCounts};
-pub use pipeline::{Pipeline, Recorder, ThreadStream};
+pub use pipeline::{OnlyPaths, Pipeline, Recorder, ThreadStream};
 pub use record::TraceRecorder;
 pub use replay::{ReplayError, Replayed, replay};
 pub use stack::{ActivationWords, StackTally};

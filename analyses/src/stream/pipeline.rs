@@ -1,12 +1,12 @@
 //! Runs analyses over the threads of a run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use trodden_profile::events::{EventKinds, ThreadInfo};
 use trodden_profile::options::{ProfileKind, ProfileOptions, SubpathCounts};
-use trodden_profile::{Profile, RunInfo, facts};
+use trodden_profile::{ForestProblem, PathForest, Profile, RunInfo, facts};
 
 use super::{KPathsOptions, NullStream, PathCounts, StreamAnalysis, StreamError};
 use crate::contexts::{ContextOptions, ContextStream};
@@ -25,6 +25,9 @@ pub trait Recorder: Send + Sync {
     /// The thread has ended.
     fn thread_end(&self, thread: u64);
 }
+
+/// Activations that ended one path each and were counted without the stream: how many, by method and path.
+pub type OnlyPaths = BTreeMap<u32, BTreeMap<u64, u64>>;
 
 /// Analyses, and what they know of all threads so far.
 ///
@@ -184,6 +187,10 @@ impl Pipeline {
     /// # Errors
     /// If an analysis has no result.
     pub fn profile(&self, methods: &MethodTable) -> Result<Profile, StreamError> {
+        Ok(self.placed(methods)?.0)
+    }
+
+    fn placed(&self, methods: &MethodTable) -> Result<(Profile, MethodPlaces), StreamError> {
         let (classes, places) = methods.places();
         let mut profile = Profile {
             classes,
@@ -195,16 +202,22 @@ impl Pipeline {
         }
         profile.run.facts.add(facts::EVENTS, self.words());
         profile.run.facts.add(facts::THREADS, self.threads().0);
-        Ok(profile)
+        Ok((profile, places))
     }
 
     /// [`profile`](Self::profile) of a run about which more is known: it is exact if both say so, and has the
-    /// facts of both.
+    /// facts of both, and activations that are not in the stream.
     ///
     /// # Errors
     /// If an analysis has no result.
-    pub fn profile_of(&self, mut run: RunInfo, methods: &MethodTable) -> Result<Profile, StreamError> {
-        let mut profile = self.profile(methods)?;
+    pub fn profile_of(
+        &self,
+        mut run: RunInfo,
+        methods: &MethodTable,
+        more: &OnlyPaths,
+    ) -> Result<Profile, StreamError> {
+        let (mut profile, places) = self.placed(methods)?;
+        add_only_paths(more, &places, &mut profile)?;
         run.exact &= profile.run.exact;
         run.facts.append(std::mem::take(&mut profile.run.facts));
         profile.run = run;
@@ -218,6 +231,29 @@ impl Pipeline {
             stage.reset();
         }
     }
+}
+
+/// Adds activations to the counts of paths, and as roots of forests.
+fn add_only_paths(
+    more: &OnlyPaths,
+    places: &MethodPlaces,
+    profile: &mut Profile,
+) -> Result<(), ForestProblem> {
+    for (&method, paths) in more {
+        let Some(place @ (class, index)) = places.place(method) else {
+            profile.run.facts.add(facts::UNKNOWN, paths.values().sum::<u64>());
+            continue;
+        };
+        for (&path, &count) in paths {
+            *profile.classes[class].counts[index].paths.entry(path).or_default() += count;
+        }
+        if let Some(kpaths) = &mut profile.kpaths {
+            let forest = kpaths.methods.entry(place).or_default();
+            let roots = paths.iter().map(|(&path, &count)| (1, path, count));
+            *forest = forest.plus(&PathForest::from_preorder(roots)?)?;
+        }
+    }
+    Ok(())
 }
 
 /// A thread's way into a [`Pipeline`]. Dropping it ends the thread.

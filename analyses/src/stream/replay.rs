@@ -8,7 +8,7 @@ use trodden_profile::events::EventKinds;
 use trodden_profile::trace::{TraceError, TraceItem, TraceReader, Truncation};
 use trodden_profile::{ClassMap, MethodConditions, Problem, Profile, RunInfo, check_conditions, facts};
 
-use super::{Pipeline, StreamError, ThreadStream};
+use super::{OnlyPaths, Pipeline, StreamError, ThreadStream};
 use crate::{MethodTable, MethodsTaken};
 
 /// Why a trace could not be replayed.
@@ -98,7 +98,7 @@ pub fn replay<R: Read>(
     let mut running: Vec<(u64, ThreadStream)> = threads.into_iter().collect();
     running.sort_unstable_by_key(|&(id, _)| id);
     running.into_iter().for_each(|(_, thread)| thread.end());
-    let mut profile = pipeline.profile_of(run, &methods)?;
+    let mut profile = pipeline.profile_of(run, &methods, &OnlyPaths::default())?;
     let truncation = trace.truncation();
     if truncation.is_some() {
         profile.run.facts.set(facts::TRUNCATED, "true");

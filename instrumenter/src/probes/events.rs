@@ -9,6 +9,7 @@
 use trodden_profile::events::{Kind, Word};
 
 use super::asm::Asm;
+use super::counters;
 use super::shim::ShimMethod;
 use super::strategy::{PathEnd, ProbeStrategy, ProbedMethod};
 use crate::classfile::frames::VerificationType;
@@ -23,6 +24,8 @@ pub struct Events {
     only_paths: bool,
     /// True if path ends are skipped that no analysis has asked for.
     skips: bool,
+    /// True if a method that ends one path per activation counts it in slots, and reports nothing.
+    counts_only_paths: bool,
 }
 
 /// Each path end.
@@ -30,6 +33,7 @@ pub static PATHS: Events = Events {
     activations: false,
     only_paths: true,
     skips: false,
+    counts_only_paths: false,
 };
 /// Path ends that the analysis has asked for.
 pub static WANTED_PATHS: Events = Events { skips: true, ..PATHS };
@@ -37,6 +41,11 @@ pub static WANTED_PATHS: Events = Events { skips: true, ..PATHS };
 pub static ACTIVATIONS: Events = Events {
     activations: true,
     ..PATHS
+};
+/// The same, but for activations whose only path is counted.
+pub static COUNTED_ACTIVATIONS: Events = Events {
+    counts_only_paths: true,
+    ..ACTIVATIONS
 };
 /// Path ends and activations, with the beginning and the end of each.
 pub static NESTED_ACTIVATIONS: Events = Events {
@@ -47,6 +56,8 @@ pub static NESTED_ACTIVATIONS: Events = Events {
 
 /// The local that an activation keeps.
 enum Keeps {
+    /// Nothing: its only path is counted.
+    Count,
     /// Nothing: it says all in one word.
     Nothing,
     /// The address of the thread's block.
@@ -62,6 +73,7 @@ impl Events {
 
     fn keeps(&self, method: &ProbedMethod) -> Keeps {
         match (self.activations, method.one_end) {
+            (_, true) if self.counts_only_paths => Keeps::Count,
             (false, true) => Keeps::Nothing,
             (true, true) if self.only_paths => Keeps::Nothing,
             (false, false) => Keeps::Block,
@@ -90,14 +102,21 @@ impl ProbeStrategy for Events {
 
     fn locals(&self, method: &ProbedMethod, _: &mut Asm) -> Result<Vec<VerificationType>, PoolFull> {
         Ok(match self.keeps(method) {
-            Keeps::Nothing => Vec::new(),
+            Keeps::Count | Keeps::Nothing => Vec::new(),
             Keeps::Block => vec![VerificationType::Long],
             Keeps::BlockAndDepth => vec![VerificationType::Long, VerificationType::Integer],
         })
     }
 
+    fn base(&self, method: &ProbedMethod) -> u32 {
+        match self.keeps(method) {
+            Keeps::Count => counters::PLAIN.base(method),
+            Keeps::Nothing | Keeps::Block | Keeps::BlockAndDepth => 0,
+        }
+    }
+
     fn enter(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
-        if let Keeps::Nothing = self.keeps(method) {
+        if let Keeps::Count | Keeps::Nothing = self.keeps(method) {
             return Ok(());
         }
         asm.call_shim(ShimMethod::Events)?; // … block
@@ -113,6 +132,7 @@ impl ProbeStrategy for Events {
 
     fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull> {
         match self.keeps(method) {
+            Keeps::Count => counters::PLAIN.path_end(method, end, asm),
             Keeps::Nothing => {
                 asm.push_id(upper(Kind::OnlyPath, method))?; // … upper
                 asm.iload(method.register); // … upper path

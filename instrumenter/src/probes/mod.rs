@@ -31,6 +31,7 @@ pub fn strategy(options: &InstrumentOptions) -> &'static dyn ProbeStrategy {
         Probes::Events(EventProbes::Paths) => &events::PATHS,
         Probes::Events(EventProbes::WantedPaths) => &events::WANTED_PATHS,
         Probes::Events(EventProbes::Activations) => &events::ACTIVATIONS,
+        Probes::Events(EventProbes::CountedActivations) => &events::COUNTED_ACTIVATIONS,
         Probes::Events(EventProbes::NestedActivations) => &events::NESTED_ACTIVATIONS,
         Probes::Events(EventProbes::Calls(weight)) => calls::with_call_sites(weight),
         // Classes are numbered as for the same events from probes; nothing is written then.

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_VIRTUAL_THREAD_END,
 };
-use trodden_analyses::stream::Pipeline;
+use trodden_analyses::stream::{OnlyPaths, Pipeline};
 use trodden_profile::{RunInfo, facts};
 
 use super::recorder::{Begin, BeginError, Moment, OnTick, ReadError, Reading, Recorder, Totals, idle};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;
-use crate::sampling::{BurstPace, ProgramTime};
+use crate::sampling::{BurstPace, ExactCounts, ProgramTime};
 use crate::settings::Settings;
 use crate::stream::Recording;
 use crate::threads::Shim;
@@ -23,6 +23,8 @@ use crate::threads::Shim;
 pub struct Events {
     recording: &'static Recording,
     bursts: Mutex<Bursts>,
+    /// Counts of slots at the last reset, to be subtracted: only threads themselves write them.
+    baseline: Mutex<ExactCounts>,
     pace: Mutex<(ProgramTime, BurstPace)>,
 }
 
@@ -38,6 +40,7 @@ impl Events {
         Events {
             recording,
             bursts: Mutex::default(),
+            baseline: Mutex::default(),
             pace: Mutex::default(),
         }
     }
@@ -107,7 +110,8 @@ impl Recorder for Events {
         let _ = host.jvmti.notify(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, false);
     }
 
-    fn reset(&self, _: &Host, _: &Shim, _: Jni<'_>) -> Result<(), JvmError> {
+    fn reset(&self, host: &Host, shim: &Shim, jni: Jni<'_>) -> Result<(), JvmError> {
+        *lock(&self.baseline) = ExactCounts::read(host, shim, jni)?;
         *lock(&self.bursts) = Bursts::default();
         let streams = &self.recording.streams;
         if let Some(pipeline) = streams.pipeline() {
@@ -126,9 +130,17 @@ impl Recorder for Events {
         let (recording, settings) = (self.recording, reading.settings);
         let pipeline = recording.streams.pipeline().ok_or(ReadError::Nothing)?;
         recording.streams.flush();
-        let mut profile = pipeline.profile_of(reading.run, &reading.host.registry.method_table())?;
+        let mut lost = recording.streams.lost();
+        let mut only_paths = OnlyPaths::default();
+        if settings.counts_only_paths() {
+            // Before the table of methods: what is counted has its method there.
+            only_paths = self.only_paths(&reading)?;
+            lost += reading.shim.lost(reading.jni)?.max(0) as u64;
+        }
+        let methods = reading.host.registry.method_table();
+        let mut profile = pipeline.profile_of(reading.run, &methods, &only_paths)?;
         let facts = &mut profile.run.facts;
-        facts.set(facts::LOST, recording.streams.lost());
+        facts.set(facts::LOST, lost);
         if settings.bursts().is_some() {
             let bursts = *lock(&self.bursts);
             facts.set(facts::BURSTS, bursts.number);
@@ -162,6 +174,22 @@ impl Recorder for Events {
 }
 
 impl Events {
+    /// Activations of one path since the last reset, of methods that count these in slots.
+    fn only_paths(&self, reading: &Reading<'_>) -> Result<OnlyPaths, JvmError> {
+        let counts = ExactCounts::read(reading.host, reading.shim, reading.jni)?;
+        let baseline = lock(&self.baseline);
+        let mut counted = OnlyPaths::default();
+        for entry in reading.host.registry.classes() {
+            for method in 0..entry.map.methods.len() {
+                let paths = counts.of_method(&baseline, &entry, method).paths;
+                if !paths.is_empty() {
+                    counted.insert(entry.ids.first_method.at(method).0, paths);
+                }
+            }
+        }
+        Ok(counted)
+    }
+
     /// Lets probes report calls and returns for some time, or the JVM these or paths.
     fn burst(&self, now: &Moment<'_>, lengths: [Duration; 2]) -> Result<(), JvmError> {
         let (events, jvmti) = (&self.recording.method_events, now.host.jvmti);

@@ -144,6 +144,16 @@ impl ProfileOptions {
             && !self.has_bursts_in_program()
     }
 
+    /// Are activations that end one path counted in slots, and not in the stream? Only k-iteration paths can
+    /// do without them: nothing follows such a path.
+    pub fn counts_only_paths(&self) -> bool {
+        let of_paths = |kind: &ProfileKind| matches!(kind, ProfileKind::KPaths | ProfileKind::Paths);
+        self.profile.contains(&ProfileKind::KPaths)
+            && self.profile.iter().all(of_paths)
+            && self.burst == Burst::Off
+            && self.output.file.format() != FileFormat::Trace
+    }
+
     /// Are there bursts between which nothing of the running program is reported?
     pub fn has_bursts_in_program(&self) -> bool {
         matches!(self.burst, Burst::Timed { .. })
@@ -177,6 +187,8 @@ impl ProfileOptions {
             return false;
         }
         let (interval, length) = match events {
+            // Steps take ten times as long as calls and returns.
+            BurstEvents::Jvm if self.follows_steps() => (Duration::from_millis(200), Duration::from_millis(2)),
             BurstEvents::Jvm => (Duration::from_millis(100), Duration::from_millis(2)),
             BurstEvents::Probes if self.follows_steps() => return false,
             BurstEvents::Probes => (Duration::from_millis(2), Duration::from_micros(200)),

@@ -389,7 +389,7 @@ fn paths_that_follow_each_other_come_from_bursts_of_steps() {
     assert!(!options.take_bursts_unless_told(BurstEvents::Probes));
     assert_eq!(options, before);
     assert!(options.take_bursts_unless_told(BurstEvents::Jvm));
-    assert_eq!(options.burst.to_string(), "jvm:100ms:2ms");
+    assert_eq!(options.burst.to_string(), "jvm:200ms:2ms");
     assert!(options.has_steps_of_jvm());
     options.check().unwrap();
 }

@@ -36,7 +36,7 @@ fn shares_of_bursts_are_those_of_the_program() -> Result<()> {
         assert_eq!(ran.stdout, "done\n");
 
         let kpaths = Profile::load(&file)?.kpaths.ok_or("no forests")?;
-        assert_eq!(kpaths.bursts.as_deref(), Some("jvm:100ms:2ms"));
+        assert_eq!(kpaths.bursts.as_deref(), Some("jvm:200ms:2ms"));
         let json = process::run(cli().args(["report", "--format", "json"]).arg(&file), LIMIT)?.success()?;
         let json: serde_json::Value = serde_json::from_str(&json.stdout)?;
         let methods = json["kpaths"]["methods"].as_array().ok_or("no methods")?;
@@ -70,7 +70,7 @@ fn shares_of_bursts_are_those_of_the_program() -> Result<()> {
         let text =
             process::run(cli().args(["report", "--method", "Turns#loop"]).arg(&file), LIMIT)?.success()?;
         assert!(
-            text.stdout.contains("Only bursts were counted (jvm:100ms:2ms)"),
+            text.stdout.contains("Only bursts were counted (jvm:200ms:2ms)"),
             "{}",
             text.stdout
         );
