@@ -245,7 +245,10 @@ fn add_only_paths(
             continue;
         };
         for (&path, &count) in paths {
-            *profile.classes[class].counts[index].paths.entry(path).or_default() += count;
+            *profile.classes[class].counts[index]
+                .paths
+                .entry(path)
+                .or_default() += count;
         }
         if let Some(kpaths) = &mut profile.kpaths {
             let forest = kpaths.methods.entry(place).or_default();

@@ -65,6 +65,11 @@ impl<'b, 'p, 'a> Asm<'b, 'p, 'a> {
         }
     }
 
+    /// Pushes no address of a block.  `… -> …, long`
+    pub fn push_no_block(&mut self) {
+        self.out.push(op::LCONST_0);
+    }
+
     /// `… -> …, int`
     pub fn iload(&mut self, slot: u16) {
         self.local(op::ILOAD_0, op::ILOAD, slot);

@@ -113,9 +113,6 @@ const fn form(cut_paths: bool, register_is_visible: bool) -> Counters {
     }
 }
 
-/// Path ends alone.
-pub static PLAIN: Counters = form(false, false);
-
 /// The strategy that the options ask for.
 pub fn counters(options: &InstrumentOptions) -> &'static Counters {
     static FORMS: [Counters; 4] = [

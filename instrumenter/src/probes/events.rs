@@ -9,11 +9,11 @@
 use trodden_profile::events::{Kind, Word};
 
 use super::asm::Asm;
-use super::counters;
 use super::shim::ShimMethod;
 use super::strategy::{PathEnd, ProbeStrategy, ProbedMethod};
 use crate::classfile::frames::VerificationType;
 use crate::classfile::pool::PoolFull;
+use crate::ids::CounterSlot;
 
 /// Appends events.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct Events {
     only_paths: bool,
     /// True if path ends are skipped that no analysis has asked for.
     skips: bool,
-    /// True if a method that ends one path per activation counts it in slots, and reports nothing.
+    /// True if activations that end one path count it in slots, where there are some, and report nothing.
     counts_only_paths: bool,
 }
 
@@ -42,7 +42,8 @@ pub static ACTIVATIONS: Events = Events {
     activations: true,
     ..PATHS
 };
-/// The same, but for activations whose only path is counted.
+/// The same, but an activation is not in the stream if its first path is its only one, and then that is counted. Which of
+/// two activations comes first makes no difference to what is known of each, so the word of its beginning may come late.
 pub static COUNTED_ACTIVATIONS: Events = Events {
     counts_only_paths: true,
     ..ACTIVATIONS
@@ -54,16 +55,21 @@ pub static NESTED_ACTIVATIONS: Events = Events {
     ..PATHS
 };
 
+/// In place of a depth: the activation is not in the stream.
+const NOT_REPORTED: i32 = -1;
+
 /// The local that an activation keeps.
 enum Keeps {
-    /// Nothing: its only path is counted.
-    Count,
+    /// Nothing: its only path is counted, in slots from this one on, if there are some.
+    Count(Option<CounterSlot>),
     /// Nothing: it says all in one word.
     Nothing,
     /// The address of the thread's block.
     Block,
     /// That, and how many activations are below it.
     BlockAndDepth,
+    /// The same from its first path on, if that is not the last one: an only path is counted, in this slot.
+    BlockAndDepthOnceReported(CounterSlot),
 }
 
 impl Events {
@@ -72,8 +78,12 @@ impl Events {
     }
 
     fn keeps(&self, method: &ProbedMethod) -> Keeps {
+        let slots = method.counter_base.map(|base| method.first_counter.plus(base));
         match (self.activations, method.one_end) {
-            (_, true) if self.counts_only_paths => Keeps::Count,
+            (_, true) if self.counts_only_paths => Keeps::Count(slots),
+            (_, false) if let (true, Some(first)) = (self.counts_only_paths, slots) => {
+                Keeps::BlockAndDepthOnceReported(first)
+            }
             (false, true) => Keeps::Nothing,
             (true, true) if self.only_paths => Keeps::Nothing,
             (false, false) => Keeps::Block,
@@ -97,42 +107,51 @@ pub(super) fn upper(kind: Kind, method: &ProbedMethod) -> u32 {
 
 impl ProbeStrategy for Events {
     fn stack(&self) -> u16 {
-        5
+        5 + u16::from(self.counts_only_paths)
     }
 
     fn locals(&self, method: &ProbedMethod, _: &mut Asm) -> Result<Vec<VerificationType>, PoolFull> {
         Ok(match self.keeps(method) {
-            Keeps::Count | Keeps::Nothing => Vec::new(),
+            Keeps::Count(_) | Keeps::Nothing => Vec::new(),
             Keeps::Block => vec![VerificationType::Long],
-            Keeps::BlockAndDepth => vec![VerificationType::Long, VerificationType::Integer],
+            Keeps::BlockAndDepth | Keeps::BlockAndDepthOnceReported(_) => {
+                vec![VerificationType::Long, VerificationType::Integer]
+            }
         })
     }
 
-    fn base(&self, method: &ProbedMethod) -> u32 {
-        match self.keeps(method) {
-            Keeps::Count => counters::PLAIN.base(method),
-            Keeps::Nothing | Keeps::Block | Keeps::BlockAndDepth => 0,
-        }
-    }
-
     fn enter(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
-        if let Keeps::Count | Keeps::Nothing = self.keeps(method) {
-            return Ok(());
-        }
-        asm.call_shim(ShimMethod::Events)?; // … block
-        asm.lstore(block_slot(method)); // …
-        if let Keeps::BlockAndDepth = self.keeps(method) {
-            asm.lload(block_slot(method)); // … block
-            asm.push_id(upper(Kind::Enter, method))?; // … block upper
-            asm.call_shim(ShimMethod::Enter)?; // … depth
-            asm.istore(depth_slot(method)); // …
+        match self.keeps(method) {
+            Keeps::Count(_) | Keeps::Nothing => {}
+            Keeps::Block => {
+                asm.call_shim(ShimMethod::Events)?; // … block
+                asm.lstore(block_slot(method)); // …
+            }
+            Keeps::BlockAndDepth => {
+                asm.call_shim(ShimMethod::Events)?; // … block
+                asm.lstore(block_slot(method)); // …
+                asm.lload(block_slot(method)); // … block
+                asm.push_id(upper(Kind::Enter, method))?; // … block upper
+                asm.call_shim(ShimMethod::Enter)?; // … depth
+                asm.istore(depth_slot(method)); // …
+            }
+            Keeps::BlockAndDepthOnceReported(_) => {
+                asm.push_no_block(); // … block
+                asm.lstore(block_slot(method)); // …
+                asm.set(depth_slot(method), NOT_REPORTED)?; // …
+            }
         }
         Ok(())
     }
 
     fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull> {
         match self.keeps(method) {
-            Keeps::Count => counters::PLAIN.path_end(method, end, asm),
+            Keeps::Count(first) => {
+                asm.push_id(first.map_or(method.method_id.0, |first| first.0))?; // … first or method
+                asm.iload(method.register); // … first or method, path
+                let hashed = ShimMethod::CountHashed;
+                asm.call_shim(first.map_or(hashed, |_| ShimMethod::CountAt)) // …
+            }
             Keeps::Nothing => {
                 asm.push_id(upper(Kind::OnlyPath, method))?; // … upper
                 asm.iload(method.register); // … upper path
@@ -156,6 +175,28 @@ impl ProbeStrategy for Events {
                 asm.iload(method.register); // … block depth upper path
                 asm.call_shim(callee) // …
             }
+            Keeps::BlockAndDepthOnceReported(first) => match end {
+                PathEnd::Return => {
+                    asm.lload(block_slot(method)); // … block
+                    asm.iload(depth_slot(method)); // … block depth
+                    asm.push_id(upper(Kind::LastPath, method))?; // … block depth upper
+                    asm.iload(method.register); // … block depth upper path
+                    asm.push_id(first.0)?; // … block depth upper path first
+                    asm.call_shim(ShimMethod::LastOrOnlyPath) // …
+                }
+                PathEnd::Throw | PathEnd::Restart => {
+                    asm.lload(block_slot(method)); // … block
+                    asm.call_shim(ShimMethod::EventsOnce)?; // … block
+                    asm.lstore(block_slot(method)); // …
+                    asm.lload(block_slot(method)); // … block
+                    asm.iload(depth_slot(method)); // … block depth
+                    asm.push_id(upper(Kind::PathEnd, method))?; // … block depth upper
+                    asm.iload(method.register); // … block depth upper path
+                    asm.call_shim(ShimMethod::PathReporting)?; // … depth
+                    asm.istore(depth_slot(method)); // …
+                    Ok(())
+                }
+            },
         }
     }
 }

@@ -50,6 +50,8 @@ shim_methods! {
     RequestEnds = "requestEnds" "(I)V",
     /// The calling thread's block.
     Events = "events" "()J",
+    /// The same, if it is not known.
+    EventsOnce = "events" "(J)J",
     /// An activation begins; how many are below it.
     Enter = "enter" "(JI)I",
     /// A path ended, where it does not matter of which activation.
@@ -58,6 +60,10 @@ shim_methods! {
     PathAbove = "path" "(JIII)V",
     /// Its last one.
     LastPathAbove = "lastPath" "(JIII)V",
+    /// A path ended that is not the activation's only one; how many are below it.
+    PathReporting = "pathReporting" "(JIII)I",
+    /// The last path ended, or the only one.
+    LastOrOnlyPath = "lastOrOnlyPath" "(JIIII)V",
     /// A path ended, of the activation with that caller.
     PathOf = "path" "(JJII)V",
     /// Its last one.

@@ -51,7 +51,12 @@ fn random_guide(options: &InstrumentOptions, bytes: &[u8], random: &mut Random) 
 fn check(bytes: &[u8], walks: usize, steps: usize, limit: u64, random: &mut Random) -> (u64, u64) {
     let old = Class::parse(bytes);
     let (mut methods, mut ended) = (0, 0);
-    let others = [EventProbes::Paths, EventProbes::NestedActivations].map(Probes::from);
+    let others = [
+        EventProbes::Paths,
+        EventProbes::CountedActivations,
+        EventProbes::NestedActivations,
+    ]
+    .map(Probes::from);
     // Coverage has no register, and reports no path.
     let kinds = ProbeKind::ALL
         .into_iter()
@@ -129,6 +134,8 @@ fn check(bytes: &[u8], walks: usize, steps: usize, limit: u64, random: &mut Rand
                         ProbeKind::Counters => u64::from(layout.base[position].unwrap_or(0)),
                         _ => 0,
                     },
+                    first_slot: i64::from(ids.first_counter.0)
+                        + i64::from(layout.base[position].unwrap_or(0)),
                     begun: (layout.begun[position])
                         .filter(|_| kind == ProbeKind::Counters && cuts)
                         .map(i64::from),
@@ -155,7 +162,7 @@ fn fixtures_report_the_paths_they_walk() {
     let mut random = Random(0x7421);
     let shapes = include_bytes!("../fixtures/Shapes.class");
     let (methods, ended) = check(shapes, 400, 400, i32::MAX as u64, &mut random);
-    assert_eq!(methods, 9 * 8 * 2);
+    assert_eq!(methods, 9 * 9 * 2);
     assert!(ended > 30_000, "{ended} paths");
     // With few numbers cut points end paths inside of the methods.
     let (methods, _) = check(shapes, 200, 400, 12, &mut random);
@@ -167,7 +174,7 @@ fn fixtures_report_the_paths_they_walk() {
         i32::MAX as u64,
         &mut random,
     );
-    assert_eq!(methods, 9 * 2);
+    assert_eq!(methods, 10 * 2);
 }
 
 fn jdks() -> Vec<PathBuf> {

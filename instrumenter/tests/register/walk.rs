@@ -24,6 +24,8 @@ pub struct Walk<'w> {
     pub last_register: u16,
     /// The number that is added to path numbers in the register.
     pub base: u64,
+    /// The method's first slot, of all.
+    pub first_slot: i64,
     /// The slot that counts how often a constructor was begun.
     pub begun: Option<i64>,
     pub kind: ProbeKind,
@@ -39,6 +41,7 @@ pub struct Walk<'w> {
 pub enum Value {
     Int(i64),
     Address,
+    NoAddress,
     Depth,
 }
 
@@ -239,6 +242,7 @@ impl Walk<'_> {
             }
         };
         match byte(0) {
+            0x09 => stack.push(Value::NoAddress),
             op @ 0x02..=0x08 => stack.push(Value::Int(i64::from(op) - 3)),
             0x10 => stack.push(Value::Int(i64::from(byte(1) as i8))),
             0x11 => stack.push(Value::Int(i64::from(common::u2(code, pc + 1) as i16))),
@@ -295,7 +299,13 @@ impl Walk<'_> {
                 assert_eq!(stack.pop(), Some(Value::Int(first_counter)));
                 return stack.push(Value::Address);
             }
-            "events" => return stack.push(Value::Address),
+            "events" => {
+                if let Some(Value::Address | Value::NoAddress) = stack.last() {
+                    stack.pop();
+                }
+                return stack.push(Value::Address);
+            }
+            "lastOrOnlyPath" => assert_eq!(stack.pop(), Some(Value::Int(self.first_slot))),
             "cut" => {
                 let mut int = || match stack.pop() {
                     Some(Value::Int(value)) => value,
@@ -328,6 +338,9 @@ impl Walk<'_> {
         }
         match (name.as_str(), &first) {
             ("count", Some(Value::Address)) => {}
+            ("count", Some(Value::Int(id))) if self.kind == ProbeKind::Events => {
+                assert_eq!(*id, self.first_slot)
+            }
             ("count", Some(Value::Int(id))) => assert_eq!(*id, first_counter),
             ("pathEnd" | "countHashed", Some(Value::Int(id))) => assert_eq!(*id, method_id),
             ("structuralPath" | "structuralHashed", Some(Value::Int(slot))) => {
@@ -340,6 +353,21 @@ impl Walk<'_> {
                 });
             }
             ("onlyPath", _) => assert_eq!(first, upper(4)),
+            // Not before its first path is the activation in the stream.
+            ("pathReporting", _) => {
+                assert_eq!(first, upper(0));
+                assert!(matches!(stack.pop(), Some(Value::Int(-1) | Value::Depth)));
+                assert_eq!(stack.pop(), Some(Value::Address));
+                stack.push(Value::Depth);
+            }
+            ("lastOrOnlyPath", _) => {
+                assert_eq!(first, upper(3));
+                match (stack.pop(), stack.pop()) {
+                    (Some(Value::Depth), Some(Value::Address)) => {}
+                    (Some(Value::Int(-1)), Some(Value::NoAddress)) => {}
+                    other => panic!("{other:?} for lastOrOnlyPath"),
+                }
+            }
             ("path" | "lastPath", _) => {
                 assert_eq!(first, upper(if name == "path" { 0 } else { 3 }));
                 let keeps_depth = self.events.activations;

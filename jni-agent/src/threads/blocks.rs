@@ -18,6 +18,7 @@ use crate::log::warning;
 
 // What the Java shim was compiled with is what the event stream says.
 const _: () = {
+    assert!(layout::KIND_ENTER == Kind::Enter as u32);
     assert!(layout::KIND_UNWOUND == Kind::Unwound as u32);
     assert!(layout::KIND_CHARGE == Kind::Charge as u32);
     assert!(layout::NO_CALL_SITE == NO_CALL_SITE);

@@ -32,6 +32,8 @@ pub const HEADER: u32 = 9;
 pub const SHARED_MARK: u32 = 1;
 
 /// Kinds of words of the stream that the shim makes itself (`trodden_profile::events::Kind`).
+pub const KIND_ENTER: u32 = 1;
+/// As above.
 pub const KIND_UNWOUND: u32 = 5;
 /// As above.
 pub const KIND_CHARGE: u32 = 10;
@@ -44,7 +46,7 @@ pub const CALL_UNDER_WAY: u32 = 0xfffe;
 
 /// The constants of `TroddenLayout`: Java type, name, value. Places in the header are in bytes from the
 /// block's address; its length is in slots.
-pub const JAVA: [(&str, &str, u32); 15] = [
+pub const JAVA: [(&str, &str, u32); 16] = [
     ("long", "CURSOR", 8 * CURSOR),
     ("long", "END", 8 * END),
     ("long", "DEPTH", 8 * DEPTH),
@@ -56,6 +58,7 @@ pub const JAVA: [(&str, &str, u32); 15] = [
     ("long", "PENDING", 8 * PENDING),
     ("int", "HEADER", HEADER),
     ("long", "SHARED_MARK", SHARED_MARK),
+    ("int", "ENTER", KIND_ENTER << KIND_SHIFT),
     ("int", "UNWOUND", KIND_UNWOUND << KIND_SHIFT),
     ("int", "CHARGE", KIND_CHARGE << KIND_SHIFT),
     ("long", "CALL_UNDER_WAY", CALL_UNDER_WAY),

@@ -188,7 +188,9 @@ impl ProfileOptions {
         }
         let (interval, length) = match events {
             // Steps take ten times as long as calls and returns.
-            BurstEvents::Jvm if self.follows_steps() => (Duration::from_millis(200), Duration::from_millis(2)),
+            BurstEvents::Jvm if self.follows_steps() => {
+                (Duration::from_millis(200), Duration::from_millis(2))
+            }
             BurstEvents::Jvm => (Duration::from_millis(100), Duration::from_millis(2)),
             BurstEvents::Probes if self.follows_steps() => return false,
             BurstEvents::Probes => (Duration::from_millis(2), Duration::from_micros(200)),

@@ -49,10 +49,11 @@ impl Probe {
         }
     }
 
-    /// All kinds; of `events` also those that report calls, of `counters` also with cut paths, and these with
+    /// All kinds; of `events` also those that count activations or report calls, of `counters` also with cut paths, and these with
     /// probes of requests around them.
     pub fn all() -> Vec<Probe> {
         let calls = [
+            EventProbes::CountedActivations,
             EventProbes::Calls(CallWeight::Nothing),
             EventProbes::Calls(CallWeight::Paths),
             EventProbes::CallBursts,
@@ -81,6 +82,7 @@ impl Probe {
         match self.probes {
             _ if self.requests => "requests",
             _ if self.cuts => "cut paths",
+            Probes::Events(EventProbes::CountedActivations) => "counted activations",
             Probes::Events(EventProbes::CallBursts) => "bursts",
             Probes::Events(EventProbes::Calls(CallWeight::Nothing)) => "calls",
             Probes::Events(EventProbes::Calls(CallWeight::Paths)) => "calls+paths",

@@ -380,6 +380,40 @@ public final class Trodden {
         UNSAFE.putInt(block + TroddenLayout.DEPTH, depth);
     }
 
+    /*
+     * Activations that count their path if it is the only one. Such an activation is reported from the first path on
+     * that is not its last: its depth is negative until then.
+     */
+
+    /** The calling thread's own block, if it is not known. */
+    @ForceInline
+    public static long events(long known) {
+        return known != 0 ? known : TroddenThreads.ownBlock();
+    }
+
+    /** A path ended that is not the only one of its activation. Returns how many activations are below that one. */
+    @ForceInline
+    public static int pathReporting(long block, int depth, int upper, int path) {
+        int below = depth;
+        if (below < 0) {
+            below = enter(block, upper | TroddenLayout.ENTER);
+        } else {
+            surface(block, below);
+        }
+        append(block, upper, path & 0xffff_ffffL);
+        return below;
+    }
+
+    /** The last path of an activation ended; if it is the only one, it is counted, in slots from {@code offset} on. */
+    @ForceInline
+    public static void lastOrOnlyPath(long block, int depth, int upper, int path, int offset) {
+        if (depth < 0) {
+            count(offset, path);
+        } else {
+            lastPath(block, depth, upper, path);
+        }
+    }
+
     /** A path ended, where it does not matter of which activation. */
     @ForceInline
     public static void path(long block, int upper, int path) {
