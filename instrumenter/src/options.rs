@@ -144,8 +144,8 @@ pub enum EventProbes {
     /// The same, but an activation that ends one path counts it in slots, as `counters` does, and reports
     /// nothing: for k-iteration paths, of which nothing follows such a path.
     CountedActivations,
-    /// As `Activations`, but each activation writes its beginning and its end, so that calls are seen to be nested in
-    /// it.
+    /// As `Activations`, but each activation writes its beginning and its end, so that calls are seen to be
+    /// nested in it.
     NestedActivations,
     /// Calls with their call sites, and returns.
     Calls(CallWeight),
@@ -258,10 +258,10 @@ impl EventProbes {
 /// | `static long events()` | `events` | the calling thread's block |
 /// | `static int enter(long block, int upper)` | `events` | an activation begins; how many are below it |
 /// | `static long events(long known)` | `events` with counted activations | the same, if it is not known |
-/// | `static int pathReporting(long block, int depth, int upper, int path)` | the same | a path that is not the
-/// activation's only one; `depth` is negative before the first |
-/// | `static void lastOrOnlyPath(long block, int depth, int upper, int path, int offset)` | the same | the last
-/// path, or the only one, which is counted |
+/// | `static int pathReporting(long block, int depth, int upper, int path)` | the same | a path that is not
+/// the activation's only one; `depth` is negative before the first |
+/// | `static void lastOrOnlyPath(long block, int depth, int upper, int path, int offset)` | the same | the
+/// last path, or the only one, which is counted |
 /// | `static void path(long block, int depth, int upper, int path)` | `events` | a path of that activation
 /// ended |
 /// | `static void lastPath(long block, int depth, int upper, int path)` | `events` | and with it the

@@ -4,7 +4,8 @@
 //! The thread's block is fetched once per activation. Nothing is put around calls: an activation keeps the
 //! number of those below it in a local, and an event that finds another number at the thread knows that an
 //! exception has unwound callees since. So exceptions cost nothing where they pass, and no handler is added
-//! to the method.
+//! to the method. Where an only path is counted, the block is fetched when the first path ends, and there
+//! the activation begins for the stream.
 
 use trodden_profile::events::{Kind, Word};
 
@@ -42,8 +43,9 @@ pub static ACTIVATIONS: Events = Events {
     activations: true,
     ..PATHS
 };
-/// The same, but an activation is not in the stream if its first path is its only one, and then that is counted. Which of
-/// two activations comes first makes no difference to what is known of each, so the word of its beginning may come late.
+/// The same, but an activation is not in the stream if its first path is its only one; that is counted then.
+/// So the word of its beginning comes late, behind those of callees that have ended: which of two activations
+/// is reported first makes no difference to k-iteration paths.
 pub static COUNTED_ACTIVATIONS: Events = Events {
     counts_only_paths: true,
     ..ACTIVATIONS
@@ -68,7 +70,7 @@ enum Keeps {
     Block,
     /// That, and how many activations are below it.
     BlockAndDepth,
-    /// The same from its first path on, if that is not the last one: an only path is counted, in this slot.
+    /// The same, from its first path on that is not the last: an only path is counted, in slots from here on.
     BlockAndDepthOnceReported(CounterSlot),
 }
 

@@ -29,6 +29,9 @@
 //! the burst is over, of which nothing tells. An `Enter` from [`CALL_UNDER_WAY`] was called from where the caller's last `Call`
 //! said. Words of kinds 9 to 13 are for analyses of the running program: a trace does not hold them.
 //!
+//! **Counted activations.** Where probes count activations of one path, these have no words, and the others' `Enter` comes with
+//! their first path, behind the words of callees that have ended.
+//!
 //! **Late attach.** A stream may begin with paths of an activation whose `Enter` was never recorded. Activations of code without
 //! probes, from before an attach, say nothing themselves, and no `Unwound` counts them; a walk of the stack finds them, and `Before` tells
 //! them whenever they have changed, while no other activation is open.

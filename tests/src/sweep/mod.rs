@@ -49,8 +49,8 @@ impl Probe {
         }
     }
 
-    /// All kinds; of `events` also those that count activations or report calls, of `counters` also with cut paths, and these with
-    /// probes of requests around them.
+    /// All kinds; of `events` also those that count activations or report calls, of `counters` also with cut
+    /// paths, and these with probes of requests around them.
     pub fn all() -> Vec<Probe> {
         let calls = [
             EventProbes::CountedActivations,

@@ -381,8 +381,8 @@ public final class Trodden {
     }
 
     /*
-     * Activations that count their path if it is the only one. Such an activation is reported from the first path on
-     * that is not its last: its depth is negative until then.
+     * Activations that count their path if it is the only one. Such an activation is reported from its first
+     * path on that is not the last: its depth is negative until then.
      */
 
     /** The calling thread's own block, if it is not known. */
@@ -391,7 +391,7 @@ public final class Trodden {
         return known != 0 ? known : TroddenThreads.ownBlock();
     }
 
-    /** A path ended that is not the only one of its activation. Returns how many activations are below that one. */
+    /** A path ended that is not its activation's only one. Returns how many activations are below that. */
     @ForceInline
     public static int pathReporting(long block, int depth, int upper, int path) {
         int below = depth;
@@ -404,7 +404,7 @@ public final class Trodden {
         return below;
     }
 
-    /** The last path of an activation ended; if it is the only one, it is counted, in slots from {@code offset} on. */
+    /** The last path ended; if it is the only one, it is counted, in slots from {@code offset} on. */
     @ForceInline
     public static void lastOrOnlyPath(long block, int depth, int upper, int path, int offset) {
         if (depth < 0) {
