@@ -16,7 +16,7 @@ use crate::output;
 pub const HELP_ALL: &str = "help-all";
 
 /// CPU time between samples, where it was not said.
-const SAMPLE: &str = "1ms";
+const SAMPLE: &str = "2ms";
 /// Time between dumps in production, where it was not said.
 const PRODUCTION_DUMP: Duration = Duration::from_secs(60);
 

@@ -394,7 +394,7 @@ fn java_gets_the_agent_as_first_argument() {
     );
     assert!(lines[0].starts_with(&agent), "{}", lines[0]);
     assert!(
-        lines[0].contains("/cache/trodden/runs/") && lines[0].ends_with("-%p.trodden,sample=1ms"),
+        lines[0].contains("/cache/trodden/runs/") && lines[0].ends_with("-%p.trodden,sample=2ms"),
         "{}",
         lines[0]
     );

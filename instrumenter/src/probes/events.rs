@@ -80,12 +80,15 @@ impl Events {
     }
 
     fn keeps(&self, method: &ProbedMethod) -> Keeps {
-        let slots = method.counter_base.map(|base| method.first_counter.plus(base));
+        if self.counts_only_paths {
+            let slots = method.counter_base.map(|base| method.first_counter.plus(base));
+            return match (method.one_end, slots) {
+                (true, slots) => Keeps::Count(slots),
+                (false, Some(first)) => Keeps::BlockAndDepthOnceReported(first),
+                (false, None) => Keeps::BlockAndDepth,
+            };
+        }
         match (self.activations, method.one_end) {
-            (_, true) if self.counts_only_paths => Keeps::Count(slots),
-            (_, false) if let (true, Some(first)) = (self.counts_only_paths, slots) => {
-                Keeps::BlockAndDepthOnceReported(first)
-            }
             (false, true) => Keeps::Nothing,
             (true, true) if self.only_paths => Keeps::Nothing,
             (false, false) => Keeps::Block,

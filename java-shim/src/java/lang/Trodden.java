@@ -103,6 +103,12 @@ public final class Trodden {
     // ---- counters: exact, in the calling thread's block
     // ---------------------------------------------------------
 
+    /*
+     * There is one of these calls at every path end, and in a program's first seconds compilers take more time for
+     * them than they take themselves. So what the first thread does is inlined by force, in one step; what others
+     * do is in methods of more than 35 bytes, which C1 calls, and C2 inlines where they run often.
+     */
+
     /** Path ends that found no memory to be counted in. */
     private static long lost;
 
@@ -112,7 +118,9 @@ public final class Trodden {
      */
     @ForceInline
     public static long counters(int offset) {
-        return TroddenThreads.block() + ((long) offset << 3);
+        Thread thread = Thread.currentThread();
+        long block = thread == TroddenThreads.FIRST ? TroddenThreads.FIRST_BLOCK : TroddenThreads.block(thread);
+        return block + ((long) offset << 3);
     }
 
     /**
@@ -132,10 +140,26 @@ public final class Trodden {
     /** One more, in a method that ends one path per activation. */
     @ForceInline
     public static void count(int offset, int slot) {
-        count(counters(offset), slot);
+        Thread thread = Thread.currentThread();
+        if (thread == TroddenThreads.ALONE) {
+            long at = TroddenThreads.FIRST_BLOCK + ((long) (offset + slot) << 3);
+            UNSAFE.putLong(at, UNSAFE.getLong(at) + 1);
+        } else {
+            countOf(thread, offset, slot);
+        }
     }
 
-    @ForceInline
+    /** The same of another thread. */
+    private static void countOf(Thread thread, int offset, int slot) {
+        long at = TroddenThreads.block(thread) + ((long) (offset + slot) << 3);
+        if ((at & TroddenLayout.SHARED_MARK) == 0) {
+            UNSAFE.putLong(at, UNSAFE.getLong(at) + 1);
+        } else {
+            UNSAFE.getAndAddLong(null, at - TroddenLayout.SHARED_MARK, 1L);
+        }
+    }
+
+    @DontInline
     private static void countShared(long counters, int slot) {
         UNSAFE.getAndAddLong(null, counters - TroddenLayout.SHARED_MARK + ((long) slot << 3), 1L);
     }

@@ -45,8 +45,11 @@ final class TroddenThreads {
      * The thread that started the JVM, in most programs the one that does the work. A constant: where only
      * this thread runs, compiled code has its block's address as a constant too.
      */
-    private static final Thread FIRST = Thread.currentThread();
-    private static final long FIRST_BLOCK = firstBlock();
+    static final Thread FIRST = Thread.currentThread();
+    static final long FIRST_BLOCK = firstBlock();
+
+    /** The same thread, if no other one counts in its block. */
+    static final Thread ALONE = (FIRST_BLOCK & TroddenLayout.SHARED_MARK) == 0 ? FIRST : null;
 
     /** The data of a thread in addition to its block. Only the thread writes to it; others may read at any time. */
     static final class Table {
@@ -92,13 +95,11 @@ final class TroddenThreads {
         }
     }
 
-    /** Address of the calling thread's block, with {@link TroddenLayout#SHARED_MARK} if it is not its own. */
-    @ForceInline
-    static long block() {
-        Thread thread = Thread.currentThread();
-        if (thread == FIRST) {
-            return FIRST_BLOCK;
-        }
+    /**
+     * Address of a thread's block, with {@link TroddenLayout#SHARED_MARK} if it is not its own. For the
+     * calling thread, if it is not {@link #FIRST}. Not inlined by force: see {@link Trodden}.
+     */
+    static long block(Thread thread) {
         // An entry with the caller's own id was written by the caller, and stays as long as it lives.
         long id = UNSAFE.getLong(thread, THREAD_ID);
         long entry = INDEX + ((id & INDEX_MASK) << 4);
