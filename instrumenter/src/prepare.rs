@@ -27,7 +27,7 @@ use crate::rewrite::{
 use crate::scratch::{Scratch, Shared};
 use crate::shape::shape;
 use judge::{Verdict, judge};
-pub(crate) use judge::{lacks_frames, read_frames};
+pub(crate) use judge::{is_empty_finalizer, lacks_frames, read_frames};
 use lines::Lines;
 
 /// Newest class file version that is known to hold nothing new inside Code (JDK 27).

@@ -159,8 +159,33 @@ fn entries_are_told_from_handlers() {
     );
 }
 
-/// `class a.S { void service(jakarta.servlet.ServletRequest, jakarta.servlet.ServletResponse) { } }`
+/// A method without an operand stack gets room for an exception and an argument.
+#[test]
+fn there_is_room_on_the_stack() {
+    let with = put(&["a.S#service"], &servlet()).unwrap();
+    let class = Class::read(&with.bytes).unwrap();
+    let code = class.methods[0].code.as_ref().unwrap();
+    let mut marks = trodden_classfile::code::Marks::default();
+    let code = trodden_classfile::code::Code::read(code, &class.pool, &mut marks).unwrap();
+    assert_eq!(code.max_stack, 2);
+}
+
+/// With code in it the JVM would register each object of the class.
+#[test]
+fn an_empty_finalizer_stays_empty() {
+    let class = class("finalize", "()V");
+    let with = put(&["a.S"], &class).unwrap();
+    assert!(with.methods.is_empty());
+    assert_eq!(with.refused.len(), 1);
+}
+
 fn servlet() -> Vec<u8> {
+    let entry = "(Ljakarta/servlet/ServletRequest;Ljakarta/servlet/ServletResponse;)V";
+    class("service", entry)
+}
+
+/// A class with one method, which does nothing.
+fn class(name: &str, descriptor: &str) -> Vec<u8> {
     let mut pool: Vec<u8> = Vec::new();
     let utf8 = |pool: &mut Vec<u8>, text: &str| {
         pool.push(1);
@@ -171,11 +196,8 @@ fn servlet() -> Vec<u8> {
     pool.extend([7, 0, 1]); // 2
     utf8(&mut pool, "java/lang/Object"); // 3
     pool.extend([7, 0, 3]); // 4
-    utf8(&mut pool, "service"); // 5
-    utf8(
-        &mut pool,
-        "(Ljakarta/servlet/ServletRequest;Ljakarta/servlet/ServletResponse;)V",
-    ); // 6
+    utf8(&mut pool, name); // 5
+    utf8(&mut pool, descriptor); // 6
     utf8(&mut pool, "Code"); // 7
     let mut class = vec![0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 52, 0, 8];
     class.extend(pool);

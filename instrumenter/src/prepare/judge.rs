@@ -213,7 +213,7 @@ pub fn unobserved(plan: &Plan) -> Vec<u64> {
 }
 
 /// HotSpot registers no object with the finalizer whose class has a `finalize()` of nothing but a return.
-fn is_empty_finalizer(method: &Method, code: &Code) -> bool {
+pub fn is_empty_finalizer(method: &Method, code: &Code) -> bool {
     method.name == b"finalize" && method.descriptor == b"()V" && code.len() == 1
 }
 

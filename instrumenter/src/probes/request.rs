@@ -18,8 +18,8 @@ fn depth_slot(method: &ProbedMethod) -> u16 {
 
 impl ProbeStrategy for Request {
     fn stack(&self) -> u16 {
-        // An argument, above the exception or the result.
-        1
+        // An argument, above the result, for which there is room, or the exception, for which there may be none.
+        2
     }
 
     fn locals(&self, _: &ProbedMethod, _: &mut Asm) -> Result<Vec<VerificationType>, PoolFull> {

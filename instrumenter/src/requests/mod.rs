@@ -17,7 +17,9 @@ use crate::classfile::reader::Read;
 use crate::error::{ClassError, SkipReason};
 use crate::ids::{CounterSlot, MethodId};
 use crate::options::Shim;
-use crate::prepare::{HUGE_METHOD_LIMIT, lacks_frames, read_frames, signature, write_class};
+use crate::prepare::{
+    HUGE_METHOD_LIMIT, is_empty_finalizer, lacks_frames, read_frames, signature, write_class,
+};
 use crate::probes::request::Request;
 use crate::probes::{CutPaths, ProbedMethod};
 use crate::rewrite::{MethodInput, ProbeInput, RewriteError, rewrite};
@@ -109,6 +111,9 @@ fn wrap<'a>(
     let code = Code::read(attribute, &class.pool, &mut scratch.marks)?;
     if code.kinds & kind::SUBROUTINE != 0 {
         return Ok(Err(SkipReason::Subroutines));
+    }
+    if is_empty_finalizer(method, &code) {
+        return Ok(Err(SkipReason::EmptyFinalizer));
     }
     let Cfg { blocks, graph } = match Cfg::build(&code, &mut scratch.marks, &mut scratch.cfg) {
         Ok(cfg) => cfg,
