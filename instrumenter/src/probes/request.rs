@@ -18,7 +18,7 @@ fn depth_slot(method: &ProbedMethod) -> u16 {
 
 impl ProbeStrategy for Request {
     fn stack(&self) -> u16 {
-        // An argument, above the result, for which there is room, or the exception, for which there may be none.
+        // An argument, above the exception, for which a method may have no room either.
         2
     }
 
