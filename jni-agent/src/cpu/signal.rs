@@ -140,12 +140,13 @@ pub fn install(vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Result<&'static Tap, Unava
 /// its debug data name any of them, in whichever method that is.
 const SHARED: [(&CStr, &CStr, &CStr); 2] = [
     (c"java/lang/Trodden", c"counters", c"(I)J"),
-    (c"java/lang/TroddenThreads", c"block", c"()J"),
+    (c"java/lang/TroddenThreads", c"block", c"(Ljava/lang/Thread;)J"),
 ];
 /// The methods of probes that count.
-const COUNT: [(&CStr, &CStr, &CStr); 2] = [
+const COUNT: [(&CStr, &CStr, &CStr); 3] = [
     (c"java/lang/Trodden", c"count", c"(JI)V"),
     (c"java/lang/Trodden", c"count", c"(II)V"),
+    (c"java/lang/Trodden", c"countOf", c"(Ljava/lang/Thread;II)V"),
 ];
 
 fn ids<'m>(
