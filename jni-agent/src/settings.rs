@@ -176,11 +176,6 @@ impl Settings {
         }
     }
 
-    /// True if activations of one path are counted in slots, and not in the stream.
-    pub fn counts_only_paths(&self) -> bool {
-        self.instrumenter.options().probes == Probes::Events(EventProbes::CountedActivations)
-    }
-
     /// True if each thread's stack of calls is followed in this JVM, from wherever the thread is when
     /// profiling begins.
     pub fn follows_stacks(&self) -> bool {

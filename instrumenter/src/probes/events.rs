@@ -105,6 +105,12 @@ fn depth_slot(method: &ProbedMethod) -> u16 {
     method.register + 3
 }
 
+fn fetch_block(method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
+    asm.call_shim(ShimMethod::Events)?; // … block
+    asm.lstore(block_slot(method)); // …
+    Ok(())
+}
+
 /// The upper half of a word.
 pub(super) fn upper(kind: Kind, method: &ProbedMethod) -> u32 {
     (kind as u32) << 28 | method.method_id.0
@@ -128,13 +134,9 @@ impl ProbeStrategy for Events {
     fn enter(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         match self.keeps(method) {
             Keeps::Count(_) | Keeps::Nothing => {}
-            Keeps::Block => {
-                asm.call_shim(ShimMethod::Events)?; // … block
-                asm.lstore(block_slot(method)); // …
-            }
+            Keeps::Block => fetch_block(method, asm)?,
             Keeps::BlockAndDepth => {
-                asm.call_shim(ShimMethod::Events)?; // … block
-                asm.lstore(block_slot(method)); // …
+                fetch_block(method, asm)?;
                 asm.lload(block_slot(method)); // … block
                 asm.push_id(upper(Kind::Enter, method))?; // … block upper
                 asm.call_shim(ShimMethod::Enter)?; // … depth
@@ -152,10 +154,13 @@ impl ProbeStrategy for Events {
     fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull> {
         match self.keeps(method) {
             Keeps::Count(first) => {
-                asm.push_id(first.map_or(method.method_id.0, |first| first.0))?; // … first or method
-                asm.iload(method.register); // … first or method, path
-                let hashed = ShimMethod::CountHashed;
-                asm.call_shim(first.map_or(hashed, |_| ShimMethod::CountAt)) // …
+                let (id, callee) = match first {
+                    Some(first) => (first.0, ShimMethod::CountAt),
+                    None => (method.method_id.0, ShimMethod::CountHashed),
+                };
+                asm.push_id(id)?; // … id
+                asm.iload(method.register); // … id path
+                asm.call_shim(callee) // …
             }
             Keeps::Nothing => {
                 asm.push_id(upper(Kind::OnlyPath, method))?; // … upper

@@ -28,7 +28,7 @@ use super::task_clock;
 use super::timers::{self, Clocks, ThreadClock};
 use crate::jvm::code::{CodeCache, Registers, Start, Unsafe};
 use crate::jvm::{Jni, Jvmti, Vm, symbols};
-use crate::log::debug;
+use crate::log::{debug, warning};
 use crate::sampling::spent;
 
 /// `AsyncGetCallTrace`: exported by HotSpot for profilers, though in no header.
@@ -155,8 +155,13 @@ fn ids<'m>(
 ) -> Vec<usize> {
     let id = |(class, name, descriptor): &(&CStr, &CStr, &CStr)| {
         let class = jni.find_class(class).ok()?;
-        let method = jni.static_method(class, name, descriptor).ok()?;
-        Some(method.address())
+        let method = jni.static_method(class, name, descriptor);
+        if method.is_err() {
+            warning!(
+                "internal error: the shim has no {name:?} {descriptor:?}; samples there may be given to another method"
+            );
+        }
+        Some(method.ok()?.address())
     };
     methods.into_iter().filter_map(id).collect()
 }

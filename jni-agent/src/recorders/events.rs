@@ -132,7 +132,7 @@ impl Recorder for Events {
         recording.streams.flush();
         let mut lost = recording.streams.lost();
         let mut only_paths = OnlyPaths::default();
-        if settings.counts_only_paths() {
+        if settings.options.counts_only_paths() {
             // Before the table of methods: what is counted has its method there.
             only_paths = self.only_paths(&reading)?;
             lost += reading.shim.lost(reading.jni)?.max(0) as u64;

@@ -94,7 +94,7 @@ impl Windows {
         facts.set(facts::SPANS, self.spans);
         facts.set(facts::STRUCTURAL_PATHS_ESTIMATED, ends.round() as u64);
         facts.set(facts::WITHOUT_PROBES_ESTIMATED, silent.round() as u64);
-        let is_unknown = silent > 0.0 && !self.pace.is_known();
+        let is_unknown = silent > 0.0 && !paces.is_known();
         facts.set(facts::PACE_NOT_KNOWN, u64::from(is_unknown));
         facts.set(facts::UNMAPPED_PATHS_ESTIMATED, unmapped.round() as u64);
         profile.structural = Some(structural);

@@ -8,8 +8,8 @@
 //! clock, as long as the method has its probes. A window says in which *proportion* a graph's paths occur;
 //! how many there are altogether it does not, since it is closed as soon as it is full. For that, graphs take
 //! turns: in the first [`SPAN`] of a tick (which begins at a random time) some are not limited, so few that
-//! counting hardly slows the program down. What ends in it, over its length, is a graph's rate. It stands
-//! for half of the time until the graph's next span and since the one before, with the paths that were
+//! counting hardly slows the program down. What ends in it, over its length, is a graph's rate. It
+//! represents half of the time until the graph's next span and since the one before, with the paths that were
 //! counted in it and in the window after it. A window that is not full at its graph's next span saw all
 //! there was.
 //!
@@ -21,6 +21,7 @@ mod delay;
 mod graph;
 mod pace;
 
+use std::cell::LazyCell;
 use std::num::NonZeroU32;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -377,7 +378,7 @@ impl Windows {
         self.changed = true;
         let now = self.time.now();
         self.pace.changed(now);
-        let paces = self.pace.steps();
+        let paces = LazyCell::new(|| self.pace.steps());
         for (position, &silent) in silent.iter().enumerate() {
             let Some(graphs) = self.methods.get(&first_method.at(position)) else {
                 continue;

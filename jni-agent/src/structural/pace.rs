@@ -78,7 +78,7 @@ impl Pace {
                 (change.begin, change.after) = (None, None);
                 return;
             }
-            self.steps = self.steps().0;
+            self.steps = self.steps().paces;
         }
         self.change = self.last.clone().map(|before| Change {
             first: now,
@@ -105,27 +105,32 @@ impl Pace {
             let found = [(change.first, pace(begin, after)), (after.at, pace(after, last))];
             steps.extend(found.into_iter().filter_map(|(at, pace)| Some((at, pace?))));
         }
-        Steps(steps)
-    }
-
-    /// True if there was a change of code, and each has been compared.
-    pub fn is_known(&self) -> bool {
-        let Steps(steps) = self.steps();
-        let open = self.change.as_ref().map(|change| change.first);
-        steps
-            .last()
-            .is_some_and(|last| open.is_none_or(|open| last.0 >= open))
+        Steps {
+            paces: steps,
+            change: self.change.as_ref().map(|change| change.first),
+        }
     }
 }
 
 /// The program's paces until now.
 #[derive(Debug)]
-pub struct Steps(Vec<(f64, f64)>);
+pub struct Steps {
+    /// From when on it was which, in order.
+    paces: Vec<(f64, f64)>,
+    /// When the last change of code was.
+    change: Option<f64>,
+}
 
 impl Steps {
+    /// True if there was a change of code, and each has been compared.
+    pub fn is_known(&self) -> bool {
+        let last = self.paces.last();
+        last.is_some_and(|last| self.change.is_none_or(|change| last.0 >= change))
+    }
+
     /// The mean pace from a change of code to another time, over that just before.
     pub fn gained(&self, from: f64, to: f64) -> f64 {
-        let steps = &self.0;
+        let steps = &self.paces;
         let (earlier, later) = steps.split_at(steps.partition_point(|step| step.0 < from - ONE_CHANGE));
         let before = earlier.last().map_or(1.0, |step| step.1);
         let (mut sum, mut at, mut pace) = (0.0, from, before);
@@ -192,7 +197,7 @@ mod tests {
     fn rates_after_a_change_are_compared_with_those_before() {
         for until in [6.5, 20.0] {
             let pace = run(until);
-            assert!(pace.is_known());
+            assert!(pace.steps().is_known());
             assert!((pace.steps().gained(5.1, until) - 1.5).abs() < 0.01, "{pace:?}");
             // As many seconds before it as after it.
             assert!(
@@ -218,7 +223,7 @@ mod tests {
         assert!((gained - 2.25).abs() < 0.02, "{gained}");
         // A second change: the last pace is that before it.
         pace.changed(35.0);
-        assert!(!pace.is_known());
+        assert!(!pace.steps().is_known());
         assert!((pace.steps().gained(5.0, 35.0) - gained).abs() < 1e-9);
     }
 
@@ -229,6 +234,6 @@ mod tests {
         pace.changed(1.0);
         pace.look(9.0, Vec::new());
         assert_eq!(pace.steps().gained(1.0, 9.0), 1.0);
-        assert!(!pace.is_known() && run(20.0).is_known());
+        assert!(!pace.steps().is_known() && run(20.0).steps().is_known());
     }
 }

@@ -58,7 +58,7 @@ impl Children {
         &mut self.rows[self.begin[at] as usize..self.begin[at + 1] as usize]
     }
 
-    /// Of so many rows, those that are there and whose parents are.
+    /// Those of a number of rows that are there and whose parents are.
     fn new(count: usize, parent: impl Fn(u32) -> Option<Option<u32>>) -> Self {
         // Twice, as the rows themselves may be anywhere: how many each has, then which.
         let mut begin = vec![0u32; count + 2];

@@ -52,7 +52,7 @@ impl Probe {
     /// All kinds; of `events` also those that count activations or report calls, of `counters` also with cut
     /// paths, and these with probes of requests around them.
     pub fn all() -> Vec<Probe> {
-        let calls = [
+        let events = [
             EventProbes::CountedActivations,
             EventProbes::Calls(CallWeight::Nothing),
             EventProbes::Calls(CallWeight::Paths),
@@ -61,8 +61,8 @@ impl Probe {
             EventProbes::Calls(CallWeight::PathsToCalls),
         ];
         let kinds = ProbeKind::ALL.into_iter().map(Probe::for_kind);
-        let calls = calls.map(|events| Probe {
-            probes: events.into(),
+        let events = events.map(|probes| Probe {
+            probes: probes.into(),
             cuts: false,
             requests: false,
         });
@@ -74,7 +74,7 @@ impl Probe {
             requests: true,
             ..cuts
         };
-        kinds.chain(calls).chain([cuts, requests]).collect()
+        kinds.chain(events).chain([cuts, requests]).collect()
     }
 
     /// The name in tables.

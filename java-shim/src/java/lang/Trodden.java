@@ -149,7 +149,7 @@ public final class Trodden {
         }
     }
 
-    /** The same of another thread. */
+    /** The same of another thread. Not by {@link #count(long, int)}: that would be short enough for C1. */
     private static void countOf(Thread thread, int offset, int slot) {
         long at = TroddenThreads.block(thread) + ((long) (offset + slot) << 3);
         if ((at & TroddenLayout.SHARED_MARK) == 0) {
