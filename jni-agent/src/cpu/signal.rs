@@ -138,15 +138,17 @@ pub fn install(vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Result<&'static Tap, Unava
 
 /// The methods that find a thread's counters. The compiler does so once for all probes that it inlines, and
 /// its debug data name any of them, in whichever method that is.
-const SHARED: [(&CStr, &CStr, &CStr); 2] = [
+const SHARED: [(&CStr, &CStr, &CStr); 3] = [
     (c"java/lang/Trodden", c"counters", c"(I)J"),
     (c"java/lang/TroddenThreads", c"block", c"(Ljava/lang/Thread;)J"),
+    (c"java/lang/TroddenThreads", c"blockInIndex", c"(Ljava/lang/Thread;J)J"),
 ];
 /// The methods of probes that count.
-const COUNT: [(&CStr, &CStr, &CStr); 3] = [
+const COUNT: [(&CStr, &CStr, &CStr); 4] = [
     (c"java/lang/Trodden", c"count", c"(JI)V"),
     (c"java/lang/Trodden", c"count", c"(II)V"),
-    (c"java/lang/Trodden", c"countOf", c"(Ljava/lang/Thread;II)V"),
+    (c"java/lang/TroddenThreads", c"count", c"(Ljava/lang/Thread;I)V"),
+    (c"java/lang/TroddenThreads", c"countInIndex", c"(Ljava/lang/Thread;JI)V"),
 ];
 
 fn ids<'m>(

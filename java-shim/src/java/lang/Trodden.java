@@ -145,17 +145,7 @@ public final class Trodden {
             long at = TroddenThreads.FIRST_BLOCK + ((long) (offset + slot) << 3);
             UNSAFE.putLong(at, UNSAFE.getLong(at) + 1);
         } else {
-            countOf(thread, offset, slot);
-        }
-    }
-
-    /** The same of another thread. Not by {@link #count(long, int)}: that would be short enough for C1. */
-    private static void countOf(Thread thread, int offset, int slot) {
-        long at = TroddenThreads.block(thread) + ((long) (offset + slot) << 3);
-        if ((at & TroddenLayout.SHARED_MARK) == 0) {
-            UNSAFE.putLong(at, UNSAFE.getLong(at) + 1);
-        } else {
-            UNSAFE.getAndAddLong(null, at - TroddenLayout.SHARED_MARK, 1L);
+            TroddenThreads.count(thread, offset + slot);
         }
     }
 

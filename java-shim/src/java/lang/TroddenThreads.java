@@ -20,6 +20,16 @@ final class TroddenThreads {
 
     static final Unsafe UNSAFE = Unsafe.getUnsafe();
     private static final long THREAD_ID = UNSAFE.objectFieldOffset(Thread.class, "tid");
+
+    /*
+     * The blocks of threads that have their own, by the lower bits of their ids. In arrays, which only this class
+     * writes: compiled code reads them once for all probes between two calls, though probes write to native memory.
+     */
+    private static final int AT_HAND = 1 << 12;
+    private static final int HAND_MASK = AT_HAND - 1;
+    private static final long[] OWNERS = new long[AT_HAND];
+    private static final long[] BLOCKS = new long[AT_HAND];
+
     private static final long INDEX = TroddenConfig.index;
     private static final long INDEX_MASK = TroddenConfig.indexEntries - 1;
     private static final long SHARED_BLOCKS = TroddenConfig.sharedBlocks;
@@ -102,6 +112,35 @@ final class TroddenThreads {
     static long block(Thread thread) {
         // An entry with the caller's own id was written by the caller, and stays as long as it lives.
         long id = UNSAFE.getLong(thread, THREAD_ID);
+        int at = (int) id & HAND_MASK;
+        return OWNERS[at] == id ? BLOCKS[at] : blockInIndex(thread, id);
+    }
+
+    /**
+     * One more in that slot of the block of the calling thread, if it is not {@link #FIRST}. Not by {@link #block}, and
+     * what is shared is elsewhere: compiled code is a load and an addition then if it knows the block already.
+     */
+    static void count(Thread thread, int slot) {
+        long id = UNSAFE.getLong(thread, THREAD_ID);
+        int at = (int) id & HAND_MASK;
+        if (OWNERS[at] == id) {
+            long counter = BLOCKS[at] + ((long) slot << 3);
+            UNSAFE.putLong(counter, UNSAFE.getLong(counter) + 1);
+        } else {
+            countInIndex(thread, id, slot);
+        }
+    }
+
+    private static void countInIndex(Thread thread, long id, int slot) {
+        long counter = blockInIndex(thread, id) + ((long) slot << 3);
+        if ((counter & TroddenLayout.SHARED_MARK) == 0) {
+            UNSAFE.putLong(counter, UNSAFE.getLong(counter) + 1);
+        } else {
+            UNSAFE.getAndAddLong(null, counter - TroddenLayout.SHARED_MARK, 1L);
+        }
+    }
+
+    private static long blockInIndex(Thread thread, long id) {
         long entry = INDEX + ((id & INDEX_MASK) << 4);
         if (UNSAFE.getLong(entry) == id) {
             return UNSAFE.getLong(entry + 8);
@@ -126,6 +165,11 @@ final class TroddenThreads {
             return FIRST_BLOCK;
         }
         long id = UNSAFE.getLong(thread, THREAD_ID);
+        int at = (int) id & HAND_MASK;
+        return OWNERS[at] == id ? BLOCKS[at] : ownBlockInIndex(thread, id);
+    }
+
+    private static long ownBlockInIndex(Thread thread, long id) {
         long entry = INDEX + ((id & INDEX_MASK) << 4);
         long owner = UNSAFE.getLong(entry);
         if (owner == id) {
@@ -235,7 +279,7 @@ final class TroddenThreads {
                 WeakReference<Thread> owner = new WeakReference<>(thread);
                 found = free != null ? free : new Table(SHARED_BLOCK);
                 if (free != null) {
-                    forget(free);
+                    forget(free.thread);
                 }
                 found.owner = owner;
                 found.thread = UNSAFE.getLong(thread, THREAD_ID);
@@ -275,7 +319,7 @@ final class TroddenThreads {
             // The table stays unchanged.
         }
         synchronized (LOCK) {
-            forget(table);
+            forget(table.thread);
             if (reported) {
                 table.block = block;
                 table.reported = true;
@@ -287,17 +331,33 @@ final class TroddenThreads {
     }
 
     private static void remember(Table table, long owner) {
-        long entry = INDEX + ((table.thread & INDEX_MASK) << 4);
-        if (UNSAFE.getLong(entry) == 0) {
-            UNSAFE.putLong(entry + 8, table.block);
-            UNSAFE.putLong(entry, owner);
-        }
+        remember(table.thread, owner, table.block);
     }
 
-    private static void forget(Table table) {
-        long entry = INDEX + ((table.thread & INDEX_MASK) << 4);
-        if (UNSAFE.getLong(entry) == table.thread) {
+    /** False if another thread has the place. */
+    private static boolean remember(long id, long owner, long block) {
+        long entry = INDEX + ((id & INDEX_MASK) << 4);
+        if (UNSAFE.getLong(entry) != 0) {
+            return false;
+        }
+        UNSAFE.putLong(entry + 8, block);
+        UNSAFE.putLong(entry, owner);
+        int at = (int) id & HAND_MASK;
+        if (owner == id && OWNERS[at] == 0 && (block & TroddenLayout.SHARED_MARK) == 0) {
+            BLOCKS[at] = block;
+            OWNERS[at] = id;
+        }
+        return true;
+    }
+
+    private static void forget(long id) {
+        long entry = INDEX + ((id & INDEX_MASK) << 4);
+        if (UNSAFE.getLong(entry) == id) {
             UNSAFE.putLong(entry, 0);
+        }
+        int at = (int) id & HAND_MASK;
+        if (OWNERS[at] == id) {
+            OWNERS[at] = 0;
         }
     }
 
@@ -307,25 +367,15 @@ final class TroddenThreads {
      */
     static boolean lend(Thread thread, long block) {
         long id = UNSAFE.getLong(thread, THREAD_ID);
-        long entry = INDEX + ((id & INDEX_MASK) << 4);
         synchronized (LOCK) {
-            if (UNSAFE.getLong(entry) != 0) {
-                return false;
-            }
-            UNSAFE.putLong(entry + 8, block);
-            UNSAFE.putLong(entry, id);
-            return true;
+            return remember(id, id, block);
         }
     }
 
     /** Activations of the calling thread that begin from now on count where it shares memory. */
     static void takeBack(Thread thread) {
-        long id = UNSAFE.getLong(thread, THREAD_ID);
-        long entry = INDEX + ((id & INDEX_MASK) << 4);
         synchronized (LOCK) {
-            if (UNSAFE.getLong(entry) == id) {
-                UNSAFE.putLong(entry, 0);
-            }
+            forget(UNSAFE.getLong(thread, THREAD_ID));
         }
     }
 
