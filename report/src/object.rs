@@ -32,6 +32,13 @@ pub(crate) fn write(document: &impl Serialize, out: &mut dyn Write) -> io::Resul
     out.flush()
 }
 
+/// The same for a document of a few methods.
+pub(crate) fn to_string(document: &impl Serialize) -> serde_json::Result<String> {
+    let mut out = Vec::new();
+    serde_json::to_writer_pretty(Printable(&mut out), document)?;
+    Ok(String::from_utf8_lossy(&out).into_owned() + "\n")
+}
+
 /// JSON's own escapes for what the JSON writer leaves: marks that turn the direction of writing around, and the upper control
 /// characters. The writer gives whole characters.
 struct Printable<W>(W);

@@ -43,8 +43,8 @@ pub struct SubpathOptions {
 pub const ENOUGH: u64 = 8192;
 
 /// Samples per byte of footprint that are plenty: with more, the mean distance grows beyond the floor, and
-/// sampling costs ever less of a longer run (OSP section 2.2: o(1) per block). With 1 MB, a subpath that a
-/// hundredth of them are of is known to within 1.4 %, with 64 KB to within 5 %.
+/// sampling costs ever less of a longer run (OSP section 2.2: o(1) per block). With 1 MB, the count of
+/// a subpath that has 1 % of the samples is known to within 1.4 %, with 64 KB to within 5 %.
 pub const PLENTIFUL_SAMPLES_PER_BYTE: u64 = 2;
 
 /// Number of samples that a sliding window is to have, where no distance is given.
@@ -120,7 +120,7 @@ impl SubpathOptions {
             ..SubpathOptions::default()
         };
         match choices.distance {
-            // There is little of it, so more of that is looked at.
+            // Bursts are a small part of the run, so samples in them are closer.
             SubpathDistance::Auto if plain.bursts.is_some() => SubpathOptions {
                 floor: IN_BURSTS,
                 ..plain
@@ -160,10 +160,10 @@ impl SubpathOptions {
                 self.footprint
             ));
         }
-        if self.start == 0 || self.floor < self.start {
+        if self.start == 0 || self.floor < self.start || self.skipping_floor < self.start {
             return wrong(format!(
-                "{} and {} are no distances, the second the larger",
-                self.start, self.floor
+                "a first distance of {} is not from 1 to the later ones, {} and {}",
+                self.start, self.floor, self.skipping_floor
             ));
         }
         match self.starts {

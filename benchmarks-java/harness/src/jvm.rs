@@ -10,6 +10,7 @@ use wait_timeout::ChildExt;
 
 use crate::error::{Error, Result, io};
 use crate::lines::{self, Iteration};
+use crate::parts::Parts;
 use crate::workload::Workload;
 use crate::workspace::Jdk;
 
@@ -82,8 +83,8 @@ impl Config {
     }
 }
 
-/// How often a running JVM's memory is looked up.
-const LOOK: Duration = Duration::from_millis(200);
+/// How often a running JVM's memory and threads are looked up, unless it ends soon.
+pub const LOOK: Duration = Duration::from_millis(200);
 
 /// The most memory of a process that was ever resident, in KiB.
 pub fn peak(process: u32) -> Option<u64> {
@@ -107,6 +108,8 @@ pub struct Launch<'a> {
     pub processor: Option<u32>,
     /// Words in front of `java`, of a command that starts it.
     pub launcher: &'a [String],
+    /// How often its memory and threads are looked up.
+    pub look: Duration,
 }
 
 /// How long a workload runs.
@@ -142,9 +145,10 @@ pub struct Outcome {
     pub errors: String,
     /// From start to exit.
     pub elapsed: Duration,
-    /// Most memory that was ever resident (VmHWM) in KiB, looked up five times a second; `None` if it never
-    /// was.
+    /// Most memory that was ever resident (VmHWM) in KiB; `None` if it was never looked up.
     pub resident: Option<u64>,
+    /// What its threads had done at the last look.
+    pub parts: Parts,
 }
 
 impl Launch<'_> {
@@ -220,16 +224,17 @@ impl Launch<'_> {
             .stderr(File::create(&err).map_err(io("create", &err))?);
         let start = Instant::now();
         let mut child = command.spawn().map_err(io("start", self.jdk.java()))?;
-        let mut resident = None;
+        let (mut resident, mut parts) = (None, Parts::default());
         let status = loop {
             let rest = self.timeout.saturating_sub(start.elapsed());
             let status = child
-                .wait_timeout(rest.min(LOOK))
+                .wait_timeout(rest.min(self.look))
                 .map_err(io("wait for", self.jdk.java()))?;
             if status.is_some() || rest.is_zero() {
                 break status;
             }
             resident = peak(child.id()).or(resident);
+            parts.look(child.id());
         };
         let elapsed = start.elapsed();
         let problem = match status {
@@ -241,6 +246,7 @@ impl Launch<'_> {
                     errors: String::from_utf8_lossy(&errors).into_owned(),
                     elapsed,
                     resident,
+                    parts,
                 });
             }
             Some(status) => status.to_string(),

@@ -20,6 +20,7 @@ mod long;
 mod offline;
 mod overhead;
 mod papers;
+mod parts;
 mod record;
 mod rewrite;
 mod run;
@@ -102,6 +103,7 @@ impl Plan {
             timeout: self.timeout,
             processor: None,
             launcher: &[],
+            look: jvm::LOOK,
         }
     }
 

@@ -5,13 +5,18 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::error::{Error, Result, io};
 use crate::jvm::{Config, Launch};
+use crate::parts::Part;
 use crate::record::Record;
 use crate::stats::Spread;
 use crate::workspace::Workspace;
 use crate::{Plan, progress};
+
+/// How often the threads of a JVM that ends soon are looked up.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// What is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -81,14 +86,17 @@ pub fn run(
     let arguments = program.arguments(workspace)?;
     let folder = tempfile::tempdir().map_err(io("create a folder in", std::env::temp_dir()))?;
     let profile = folder.path().join("profile.trodden");
-    let mut raw = record.raw("jdk,config,pair,milliseconds")?;
+    let mut raw = record.raw("jdk,config,pair,milliseconds,program,c1,c2,agent,jvm")?;
     let mut text = format!(
         "{program:?} from start to exit, {pairs} interleaved pairs after a discarded one, milliseconds: median \
          (least-greatest). *more*: difference to `base`, *ratio*: quotient, both pair by pair; they hold the agent's start, the \
-         rewriting of the program's classes, and the writing of its profile at exit.\n"
+         rewriting of the program's classes, and the writing of its profile at exit. Then medians of \
+         processor time in milliseconds by what threads are for, at the last look before the exit (looks are {} ms apart).\n",
+        LOOK.as_millis()
     );
     for jdk in &plan.jdks {
         let mut times: Vec<Vec<f64>> = vec![Vec::new(); configs.len()];
+        let mut parts: Vec<[Vec<f64>; Part::ALL.len()]> = vec![Default::default(); configs.len()];
         let mut options = plan.jvm_options.clone();
         if with_cache {
             let file = folder.path().join(format!("{}.cache", jdk.version));
@@ -96,10 +104,11 @@ pub fn run(
         }
         let mut said: Option<String> = None;
         for pair in 0..=pairs {
-            for (config, times) in configs.iter().zip(&mut times) {
+            for ((config, times), parts) in configs.iter().zip(&mut times).zip(&mut parts) {
                 progress(&format!("{} {} {pair}/{pairs}", jdk.version, config.name));
                 let launch = Launch {
                     jvm_options: &options,
+                    look: LOOK,
                     ..plan.launch(jdk, config, None, &profile)?
                 };
                 let outcome = launch.run(&format!("{program:?}"), &arguments)?;
@@ -112,31 +121,41 @@ pub fn run(
                 }
                 if pair > 0 {
                     let milliseconds = outcome.elapsed.as_secs_f64() * 1e3;
+                    let of_parts = Part::ALL.map(|(part, _)| outcome.parts.milliseconds(part));
+                    let columns = of_parts.map(|of_part| format!(",{of_part:.3}")).concat();
                     raw.line(&format!(
-                        "{},{},{pair},{milliseconds:.3}",
+                        "{},{},{pair},{milliseconds:.3}{columns}",
                         jdk.version, config.name
                     ))?;
                     times.push(milliseconds);
+                    for (all, of_part) in parts.iter_mut().zip(of_parts) {
+                        all.push(of_part);
+                    }
                 }
             }
         }
         let _ = write!(
             text,
-            "\n## JDK {}{}\n| configuration | ms | more | ratio |\n| --- | --- | --- | --- |\n",
+            "\n## JDK {}{}\n| configuration | ms | more | ratio |{}\n| --- | --- | --- | --- |{}\n",
             jdk.version,
-            if with_cache { ", classes from a cache" } else { "" }
+            if with_cache { ", classes from a cache" } else { "" },
+            Part::ALL.map(|(_, words)| format!(" {words} |")).concat(),
+            " --- |".repeat(Part::ALL.len())
         );
-        for (config, values) in configs.iter().zip(&times) {
+        for ((config, values), parts) in configs.iter().zip(&times).zip(&parts) {
             let more: Vec<f64> = values.iter().zip(&times[0]).map(|(a, b)| a - b).collect();
             let show = |values: &[f64]| Spread::of(values).map_or("-".into(), |s| s.show(1));
             let ratio: Vec<f64> = values.iter().zip(&times[0]).map(|(a, b)| a / b).collect();
             let ratio = Spread::of(&ratio).map_or("-".into(), |s| s.show(3));
+            let median =
+                |values: &Vec<f64>| Spread::of(values).map_or("-".into(), |s| format!("{:.0}", s.median));
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | {ratio} |",
+                "| {} | {} | {} | {ratio} | {} |",
                 config.name,
                 show(values),
-                show(&more)
+                show(&more),
+                parts.each_ref().map(median).join(" | ")
             );
         }
     }

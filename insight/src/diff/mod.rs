@@ -188,7 +188,8 @@ pub fn carried(
 ) -> Vec<Carried> {
     let sides = |class| {
         let class: &trodden_profile::ClassProfile = class;
-        let all = (0..class.map.methods.len()).filter_map(|at| Some((at, Side::new(class, at, 1.0)?)));
+        let counts = class.counts.iter().enumerate();
+        let all = counts.filter_map(|(at, counts)| Some((at, Side::of_class(class, at, counts)?)));
         all.unzip::<usize, Side, Vec<_>, Vec<_>>()
     };
     let ((places_before, before), (places_after, after)) = (sides(before), sides(after));

@@ -39,18 +39,30 @@ pub struct Side<'p> {
 }
 
 impl<'p> Side<'p> {
-    /// A method of a class; `None` if it did not run or cannot be read.
-    pub fn new(class: &'p ClassProfile, index: usize, density: f64) -> Option<Self> {
-        Self::of_counts(class, index, class.counts.get(index)?, density)
+    /// A method of a profile, by its class and its place there; `None` if it did not run or cannot be read.
+    pub fn of_run(profile: &'p Profile, place: (u32, u32)) -> Option<Self> {
+        let counts = profile
+            .classes
+            .get(place.0 as usize)?
+            .counts
+            .get(place.1 as usize)?;
+        Some(Side {
+            density: profile.count_basis().of_method(profile, place).rate().mean(),
+            readings: profile.run.has_readings_only(),
+            ..Self::of_part(profile, place, counts)?
+        })
     }
 
-    /// The same with counts of a part of the run.
-    pub fn of_counts(
-        class: &'p ClassProfile,
-        index: usize,
-        counts: &'p MethodCounts,
-        density: f64,
-    ) -> Option<Self> {
+    /// The same with exact counts of a part of the run.
+    pub fn of_part(profile: &'p Profile, place: (u32, u32), counts: &'p MethodCounts) -> Option<Self> {
+        Some(Side {
+            conditions: profile.conditions.get(&place),
+            ..Self::of_class(profile.classes.get(place.0 as usize)?, place.1 as usize, counts)?
+        })
+    }
+
+    /// A method of a class, with exact counts; nothing is known of its conditions.
+    pub fn of_class(class: &'p ClassProfile, index: usize, counts: &'p MethodCounts) -> Option<Self> {
         let map = class.map.methods.get(index)?;
         if damage(map).is_some() {
             return None;
@@ -65,7 +77,7 @@ impl<'p> Side<'p> {
             known_blocks: ran.known_blocks,
             entries: ran.entries,
             work: ran.work,
-            density,
+            density: 1.0,
             readings: false,
             conditions: None,
             decisions: OnceCell::new(),
@@ -109,18 +121,8 @@ impl<'p> Side<'p> {
 
 /// All methods of a profile that can be read, in the profile's order.
 pub fn sides(profile: &Profile) -> Vec<Side<'_>> {
-    let mut sides = Vec::new();
-    let basis = profile.count_basis();
-    for (position, class) in profile.classes.iter().enumerate() {
-        for index in 0..class.map.methods.len() {
-            let place = (position as u32, index as u32);
-            let density = basis.of_method(profile, place).rate().mean();
-            if let Some(mut side) = Side::new(class, index, density) {
-                side.conditions = profile.conditions.get(&place);
-                side.readings = profile.run.has_readings_only();
-                sides.push(side);
-            }
-        }
-    }
-    sides
+    let classes = profile.classes.iter().zip(0..);
+    let places =
+        classes.flat_map(|(class, at)| (0..class.map.methods.len() as u32).map(move |index| (at, index)));
+    places.filter_map(|place| Side::of_run(profile, place)).collect()
 }

@@ -238,12 +238,7 @@ impl MeasuredMethod {
 }
 
 fn sides_of_test<'p>(profile: &'p Profile, methods: &'p [MethodPart]) -> Vec<Side<'p>> {
-    let side = |one: &'p MethodPart| {
-        let class = &profile.classes[one.class as usize];
-        let mut side = Side::of_counts(class, one.method as usize, &one.counts, 1.0)?;
-        side.conditions = profile.conditions.get(&(one.class, one.method));
-        Some(side)
-    };
+    let side = |one: &'p MethodPart| Side::of_part(profile, (one.class, one.method), &one.counts);
     methods.iter().filter_map(side).collect()
 }
 

@@ -19,7 +19,7 @@ use crate::structural::Windows;
 use crate::threads::{Hashed, Shim};
 
 /// All counts at one moment. Resets of the profile do not change exact ones; estimates begin again.
-pub struct Snapshot {
+pub struct CounterReading {
     /// When.
     pub at: Instant,
     /// Every path end, summed over threads.
@@ -52,10 +52,10 @@ fn split(counts: &PathCounts, wanted: impl Fn(u64) -> bool) -> (u64, u64) {
     (some, sum - some)
 }
 
-impl Snapshot {
+impl CounterReading {
     /// Before anything was counted.
     pub fn empty(at: Instant) -> Self {
-        Snapshot {
+        CounterReading {
             at,
             dense: Vec::new(),
             hashed: BTreeMap::new(),
@@ -68,10 +68,10 @@ impl Snapshot {
         let at = Instant::now();
         let dense = host.counters();
         let hashed = shim.hashed_counts(jni)?.into_iter();
-        Ok(Snapshot {
+        Ok(CounterReading {
             dense,
             hashed: hashed.map(|(path, count)| (path, count.max(0) as u64)).collect(),
-            ..Snapshot::empty(at)
+            ..CounterReading::empty(at)
         })
     }
 
@@ -84,9 +84,9 @@ impl Snapshot {
         jni: Jni<'_>,
     ) -> Result<Self, JvmError> {
         let at = Instant::now();
-        Ok(Snapshot {
+        Ok(CounterReading {
             windows: Some(lock(windows).snapshot(host, Some(window), shim, jni)?),
-            ..Snapshot::empty(at)
+            ..CounterReading::empty(at)
         })
     }
 

@@ -54,7 +54,7 @@ use crate::threads::Shim;
 use budget::{OverheadBudget, Price};
 use choose::{Candidate, HotMethod};
 pub use complete::complete;
-use counts::Snapshot;
+use counts::CounterReading;
 pub use history::ProbeHistory;
 use history::Reason;
 use limiter::ChangeLimiter;
@@ -118,7 +118,7 @@ pub struct Controller {
     only_long: bool,
     budget: OverheadBudget,
     limiter: ChangeLimiter,
-    last: Snapshot,
+    last: CounterReading,
     next_look: Instant,
     between: Duration,
     gather: Duration,
@@ -148,7 +148,7 @@ impl Controller {
             rearm,
             budget: OverheadBudget::new(allowance, price, now),
             limiter: ChangeLimiter::new(now),
-            last: Snapshot::empty(now),
+            last: CounterReading::empty(now),
             next_look: now + rearm.unwrap_or(LOOK_INTERVAL).min(LOOK_INTERVAL),
             between: LOOK_INTERVAL,
             gather: GATHER,
@@ -164,8 +164,8 @@ impl Controller {
         }
         let begin = Instant::now();
         let now = match &self.windows {
-            Some((windows, window)) => Snapshot::of_windows(self.host, windows, *window, shim, jni)?,
-            None => Snapshot::take(self.host, shim, jni)?,
+            Some((windows, window)) => CounterReading::of_windows(self.host, windows, *window, shim, jni)?,
+            None => CounterReading::take(self.host, shim, jni)?,
         };
         let candidates = self.look(&now);
         let tail = self.allowance / 4.0 / self.budget.price();
@@ -194,7 +194,7 @@ impl Controller {
     }
 
     /// Judges every method that is hot at the moment.
-    fn look(&mut self, now: &Snapshot) -> Vec<Candidate> {
+    fn look(&mut self, now: &CounterReading) -> Vec<Candidate> {
         let seconds = (now.at - self.last.at).as_secs_f64().max(1e-6);
         let overdrawn = self.budget.overdrawn(now.at);
         let mut candidates = Vec::new();
@@ -262,7 +262,7 @@ impl Controller {
 
     /// A method that is not hot now: if it has its probes back, the interval without them ended with the
     /// rates of now.
-    fn settle(&self, now: &Snapshot, class: &ClassEntry, id: MethodId, position: usize) {
+    fn settle(&self, now: &CounterReading, class: &ClassEntry, id: MethodId, position: usize) {
         if let Some(watch) = self.watches.get(&id)
             && now.at - watch.begin >= self.least_time()
         {
@@ -273,7 +273,12 @@ impl Controller {
 
     /// Takes the probes out of what is known well enough, if there is enough of it to be worth a
     /// retransformation.
-    fn take_out(&mut self, jni: Jni<'_>, now: &Snapshot, expensive: Vec<Candidate>) -> Result<(), JvmError> {
+    fn take_out(
+        &mut self,
+        jni: Jni<'_>,
+        now: &CounterReading,
+        expensive: Vec<Candidate>,
+    ) -> Result<(), JvmError> {
         let all: f64 = expensive.iter().map(|c| c.rate).sum();
         let classes = self.host.registry.classes();
         let by_id: FxHashMap<MethodId, _> = classes.iter().map(|c| (c.ids.first_method, c)).collect();
@@ -363,7 +368,7 @@ impl Controller {
     }
 
     /// Gives some classes their probes back, if the budget allows.
-    fn put_back(&mut self, jni: Jni<'_>, now: &Snapshot) -> Result<(), JvmError> {
+    fn put_back(&mut self, jni: Jni<'_>, now: &CounterReading) -> Result<(), JvmError> {
         let due = |state: &ClassState| {
             let pause = self.rearm.unwrap_or(state.pause);
             state.silent.contains(&true) && now.at.saturating_duration_since(state.since) >= pause

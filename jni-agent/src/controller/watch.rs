@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use trodden_profile::{Alike, MethodMap, alike};
 
-use super::counts::Snapshot;
+use super::counts::CounterReading;
 use super::history::Rates;
 use crate::sampling::PathCounts;
 
@@ -84,7 +84,7 @@ impl Watch {
     /// True if an activation of the method is likely to run on for long. Once its method has been
     /// retransformed an activation goes on in the interpreter, and HotSpot does not compile the loop that it
     /// is in again.
-    pub fn long_activations(&self, map: &MethodMap, now: &Snapshot, counts: &PathCounts) -> bool {
+    pub fn long_activations(&self, map: &MethodMap, now: &CounterReading, counts: &PathCounts) -> bool {
         let (activations, inside) = now.entered(map, &difference(counts, &self.start));
         runs_long(activations, inside, (now.at - self.begin).as_secs_f64())
     }

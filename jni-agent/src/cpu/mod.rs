@@ -59,7 +59,7 @@ use nameless::Nameless;
 use next_write::NextWrite;
 use precise::Precise;
 use signal::Tap;
-use stacks::Stacks;
+use stacks::{StackReader, Stacks};
 use timers::Timers;
 
 /// Name of our thread, as debuggers and stack dumps show it.
@@ -188,7 +188,7 @@ impl CpuSampler {
         timers::can_read_clocks(jvmti)?;
         jvmti.notify(JVMTI_EVENT_CLASS_PREPARE, true)?;
         self.methods.register_loaded(jvmti, jni)?;
-        lock(&self.stacks).begin(interval, "safepoint");
+        lock(&self.stacks).begin(interval, StackReader::Safepoint);
         let mut reader = at_safepoints::Reader::default();
         let mut nameless = Nameless::default();
         let mut known = 0;
@@ -238,7 +238,7 @@ impl CpuSampler {
         let next_write = if counts { answered_by(host, tap) } else { None };
         {
             let mut stacks = lock(&self.stacks);
-            stacks.begin(interval, "async");
+            stacks.begin(interval, StackReader::Handler);
             stacks.answer_by(next_write);
         }
         // The handlers' sum goes on from former stretches.
@@ -332,15 +332,15 @@ impl CpuSampler {
     /// CPU time of the threads that are sampled, by their own clocks; `None` where stacks are read at
     /// safepoints, or sampling never began.
     pub fn threads(&self) -> Option<Duration> {
-        (lock(&self.stacks).reader() == "async").then(|| self.timers.spent())
+        (lock(&self.stacks).reader() == StackReader::Handler).then(|| self.timers.spent())
     }
 
     /// The clock of samples, as [`CPU_CLOCK`](trodden_profile::facts::CPU_CLOCK) has it.
     pub fn clock(&self) -> &'static str {
         match lock(&self.stacks).reader() {
-            "async" if self.by_task_clock.load(Ordering::Relaxed) => "task-clock",
-            "async" => "timer",
-            _ => "safepoint",
+            StackReader::Handler if self.by_task_clock.load(Ordering::Relaxed) => "task-clock",
+            StackReader::Handler => "timer",
+            StackReader::None | StackReader::Safepoint => "safepoint",
         }
     }
 

@@ -141,14 +141,22 @@ pub fn install(vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Result<&'static Tap, Unava
 const SHARED: [(&CStr, &CStr, &CStr); 3] = [
     (c"java/lang/Trodden", c"counters", c"(I)J"),
     (c"java/lang/TroddenThreads", c"block", c"(Ljava/lang/Thread;)J"),
-    (c"java/lang/TroddenThreads", c"blockInIndex", c"(Ljava/lang/Thread;J)J"),
+    (
+        c"java/lang/TroddenThreads",
+        c"blockInIndex",
+        c"(Ljava/lang/Thread;J)J",
+    ),
 ];
 /// The methods of probes that count.
 const COUNT: [(&CStr, &CStr, &CStr); 4] = [
     (c"java/lang/Trodden", c"count", c"(JI)V"),
     (c"java/lang/Trodden", c"count", c"(II)V"),
     (c"java/lang/TroddenThreads", c"count", c"(Ljava/lang/Thread;I)V"),
-    (c"java/lang/TroddenThreads", c"countInIndex", c"(Ljava/lang/Thread;JI)V"),
+    (
+        c"java/lang/TroddenThreads",
+        c"countInIndex",
+        c"(Ljava/lang/Thread;JI)V",
+    ),
 ];
 
 fn ids<'m>(

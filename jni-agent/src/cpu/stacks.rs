@@ -47,13 +47,35 @@ type Seen = (u32, Option<u32>);
 /// Key of a node: parent + 1, frame, bytecode index + 1.
 type Key = (u32, u32, u32);
 
+/// How the stacks of samples are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StackReader {
+    /// Not yet: sampling never began.
+    #[default]
+    None,
+    /// By the handler of a signal, wherever a thread is.
+    Handler,
+    /// At safepoints.
+    Safepoint,
+}
+
+impl StackReader {
+    /// The word of profiles.
+    pub fn name(self) -> &'static str {
+        match self {
+            StackReader::None => "",
+            StackReader::Handler => "async",
+            StackReader::Safepoint => "safepoint",
+        }
+    }
+}
+
 /// Samples of all threads.
 #[derive(Default)]
 pub struct Stacks {
     /// The interval, once sampling has begun.
     interval: Option<Duration>,
-    /// How stacks are read.
-    reader: &'static str,
+    reader: StackReader,
     nodes: Vec<CpuRow>,
     known: FxHashMap<Key, u32>,
     frames: Vec<CpuFrame>,
@@ -103,13 +125,13 @@ pub struct Stacks {
 
 impl Stacks {
     /// Sampling begins, with this CPU time from sample to sample, by this reader.
-    pub fn begin(&mut self, interval: Duration, reader: &'static str) {
+    pub fn begin(&mut self, interval: Duration, reader: StackReader) {
         self.interval = Some(interval);
         self.reader = reader;
     }
 
-    /// How stacks are read; empty before sampling begins.
-    pub fn reader(&self) -> &'static str {
+    /// How stacks are read.
+    pub fn reader(&self) -> StackReader {
         self.reader
     }
 
@@ -514,7 +536,7 @@ impl Stacks {
         let mut failed: Vec<CpuFailure> = failed.map(|(reason, time)| CpuFailure { reason, time }).collect();
         failed.sort();
         let mut samples = CpuSamples {
-            reader: self.reader.to_owned(),
+            reader: self.reader.name().to_owned(),
             interval_ns: interval.as_nanos() as u64,
             process_ns: Some((self.process + more).as_nanos() as u64),
             lost: self.lost,
@@ -638,7 +660,7 @@ mod tests {
             limit,
             ..Stacks::default()
         };
-        stacks.begin(Duration::from_millis(1), "async");
+        stacks.begin(Duration::from_millis(1), StackReader::Handler);
         stacks
     }
 

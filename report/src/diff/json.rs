@@ -5,7 +5,7 @@ use trodden_insight::cpu::title;
 use trodden_insight::diff::{BranchChange, Diff, MethodChange, Reason};
 use trodden_insight::diff::{MethodTimeChange, PathTimeChange, TimeChange, TimeDiff};
 
-use crate::object::{Each, object};
+use crate::object::{self, Each, object};
 use crate::section::Json;
 
 /// JSON, format `trodden-diff` version 1.
@@ -26,14 +26,14 @@ pub fn json(diff: &Diff) -> Result<String, serde_json::Error> {
             "methods": &diff.summary.matched,
         },
         "methods": Each(diff.methods.iter().map(method)),
-        // With samples of only one run there is nothing but which.
+        // If only one run has samples: which one.
         "time"?: match (&diff.time, diff.only_timed) {
             (Some(time), _) => Some(times(time)),
             (None, Some(which)) => Some(Box::new(object! { "only": ["before", "after"][which] }) as Json),
             (None, None) => None,
         },
     };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    object::to_string(&document)
 }
 
 fn method(change: &MethodChange) -> impl Serialize {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use trodden_insight::gate::{GateComparison, Grew, TestChange};
 
-use crate::object::{Each, object};
+use crate::object::{self, Each, object};
 
 /// JSON, format `trodden-gate` version 1: all tests, by name.
 ///
@@ -17,7 +17,7 @@ pub fn json(compared: &GateComparison) -> Result<String, serde_json::Error> {
         "failed": compared.failed(),
         "tests": Each(compared.tests.iter().map(test)),
     };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    object::to_string(&document)
 }
 
 fn test(test: &TestChange) -> impl Serialize {

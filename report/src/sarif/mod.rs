@@ -136,7 +136,7 @@ fn document(
                 .collect(),
         }],
     };
-    Ok(serde_json::to_string_pretty(&log)? + "\n")
+    crate::object::to_string(&log)
 }
 
 fn one<'f>(rules: &[Rule], found: &'f Found, steps: usize) -> Outcome<'f> {
