@@ -5,7 +5,7 @@ use trodden_profile::BlockExit;
 
 use crate::bootstrap::Bootstrap;
 use crate::expression::{Id, Name, Node};
-use crate::interpret::{Relation, store_slot};
+use crate::interpret::Relation;
 use crate::known::Known;
 
 impl<'a> Known<'_, 'a> {
@@ -31,27 +31,6 @@ impl<'a> Known<'_, 'a> {
         }
     }
 
-    /// Blocks where handlers of everything begin.
-    pub fn catch_all(&self) -> Vec<usize> {
-        self.handlers(|class| class == 0)
-    }
-
-    /// Blocks where handlers of a class begin.
-    pub fn handlers_of(&self, class: &[u8]) -> Vec<usize> {
-        self.handlers(|index| self.class.pool.class_name(index) == Some(class))
-    }
-
-    fn handlers(&self, wanted: impl Fn(u16) -> bool) -> Vec<usize> {
-        let handlers = self.code.handlers().filter(|h| wanted(h.catch_type));
-        let mut found: Vec<usize> = handlers
-            .filter_map(|h| self.map.block_at(h.handler))
-            .map(|block| block.index())
-            .collect();
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
-
     /// Returns true if a block ends with a throw.
     pub fn throws(&self, block: usize) -> bool {
         self.map.blocks[block].exit == BlockExit::Throw
@@ -72,27 +51,6 @@ impl<'a> Known<'_, 'a> {
         last.map(|class| Node::New { class, arguments })
     }
 
-    /// The local variable that a block throws.
-    pub fn thrown_slot(&self, block: usize) -> Option<u16> {
-        let of = &self.map.blocks[block];
-        let mut slot = None;
-        for (pc, opcode) in self.code.instructions(of.start, of.last) {
-            slot = match opcode {
-                op::ALOAD => Some(u16::from(self.code.bytes[pc as usize + 1])),
-                op::ALOAD_0..=op::ALOAD_3 => Some(u16::from(opcode - op::ALOAD_0)),
-                _ => None,
-            };
-        }
-        slot
-    }
-
-    /// The local variable that a block's first instruction stores to.
-    pub fn stored_first(&self, block: usize) -> Option<u16> {
-        let of = &self.map.blocks[block];
-        let (pc, opcode) = self.code.instructions(of.start, of.end).next()?;
-        Some(store_slot(self.code, pc, opcode)?.0)
-    }
-
     /// The line of the branch at a block's end.
     pub fn line_of(&self, block: usize) -> Option<u32> {
         self.map.line(self.map.blocks[block].last)
@@ -111,14 +69,6 @@ impl<'a> Known<'_, 'a> {
             } if member.name == name => Some(receiver),
             _ => None,
         })
-    }
-
-    /// The slot of the local variable that an expression loads.
-    pub fn loads_slot(&self, id: Id) -> Option<u16> {
-        match self.node(id) {
-            Node::Local { slot, .. } => Some(slot),
-            _ => None,
-        }
     }
 
     /// Returns true for a local variable without name that holds the result of a call of that name.

@@ -130,11 +130,6 @@ impl<S: ContextSink> ContextBursts<S> {
         self.tally = BurstTally::default();
     }
 
-    /// Returns true during a burst.
-    pub fn is_active(&self) -> bool {
-        self.burst.is_some()
-    }
-
     /// Before an event.
     #[inline]
     fn before(&mut self) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// What a thread is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// Runs the program: its code, and what the JVM and an agent do for it in its threads, such as loading and
+    /// Runs the program: its code, and what the JVM and an agent do for it there, such as loading and
     /// rewriting classes.
     Program,
     /// Compiles by C1.

@@ -105,8 +105,8 @@ public final class Trodden {
 
     /*
      * There is one of these calls at every path end, and in a program's first seconds compilers take more time for
-     * them than they take themselves. So what the first thread does is inlined by force, in one step; what others
-     * do is in methods of more than 35 bytes, which C1 calls, and C2 inlines where they run often.
+     * them than they take themselves. So what counts has more than 35 bytes, and is not inlined by force: C1 calls it,
+     * C2 inlines it where it runs often. What the first thread does is one step.
      */
 
     /** Path ends that found no memory to be counted in. */
@@ -127,7 +127,6 @@ public final class Trodden {
      * One more. Slots are not checked: they come from path registers, whose range is known when they are put
      * in.
      */
-    @ForceInline
     public static void count(long counters, int slot) {
         if ((counters & TroddenLayout.SHARED_MARK) == 0) {
             long at = counters + ((long) slot << 3);
@@ -138,7 +137,6 @@ public final class Trodden {
     }
 
     /** One more, in a method that ends one path per activation. */
-    @ForceInline
     public static void count(int offset, int slot) {
         Thread thread = Thread.currentThread();
         if (thread == TroddenThreads.ALONE) {
