@@ -14,6 +14,7 @@ use crate::workspace::{self, Jdk, Workspace};
 
 /// With what.
 #[derive(clap::Args)]
+#[group(skip)]
 pub struct Arguments {
     /// JDK home
     #[arg(long)]
