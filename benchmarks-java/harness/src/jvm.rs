@@ -83,8 +83,8 @@ impl Config {
     }
 }
 
-/// How often a running JVM's memory and threads are looked up, unless it ends soon.
-pub const LOOK: Duration = Duration::from_millis(200);
+/// How often a running JVM's memory is looked up.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// The most memory of a process that was ever resident, in KiB.
 pub fn peak(process: u32) -> Option<u64> {
@@ -108,8 +108,8 @@ pub struct Launch<'a> {
     pub processor: Option<u32>,
     /// Words in front of `java`, of a command that starts it.
     pub launcher: &'a [String],
-    /// How often its memory and threads are looked up.
-    pub look: Duration,
+    /// How often its threads are looked up, if they are.
+    pub look: Option<Duration>,
 }
 
 /// How long a workload runs.
@@ -147,7 +147,7 @@ pub struct Outcome {
     pub elapsed: Duration,
     /// Most memory that was ever resident (VmHWM) in KiB; `None` if it was never looked up.
     pub resident: Option<u64>,
-    /// What its threads had done at the last look.
+    /// What its threads had done at the last look; nothing if they were not looked up.
     pub parts: Parts,
 }
 
@@ -228,13 +228,15 @@ impl Launch<'_> {
         let status = loop {
             let rest = self.timeout.saturating_sub(start.elapsed());
             let status = child
-                .wait_timeout(rest.min(self.look))
+                .wait_timeout(rest.min(self.look.unwrap_or(LOOK)))
                 .map_err(io("wait for", self.jdk.java()))?;
             if status.is_some() || rest.is_zero() {
                 break status;
             }
             resident = peak(child.id()).or(resident);
-            parts.look(child.id());
+            if self.look.is_some() {
+                parts.look(child.id());
+            }
         };
         let elapsed = start.elapsed();
         let problem = match status {

@@ -103,7 +103,7 @@ impl Plan {
             timeout: self.timeout,
             processor: None,
             launcher: &[],
-            look: jvm::LOOK,
+            look: None,
         }
     }
 

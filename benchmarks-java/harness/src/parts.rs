@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// What a thread is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Runs the program: its code, and what the JVM and an agent do for it there, such as loading and
     /// rewriting classes.

@@ -108,7 +108,7 @@ pub fn run(
                 progress(&format!("{} {} {pair}/{pairs}", jdk.version, config.name));
                 let launch = Launch {
                     jvm_options: &options,
-                    look: LOOK,
+                    look: Some(LOOK),
                     ..plan.launch(jdk, config, None, &profile)?
                 };
                 let outcome = launch.run(&format!("{program:?}"), &arguments)?;

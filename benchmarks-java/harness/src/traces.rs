@@ -43,7 +43,7 @@ pub fn run(plan: &Plan, workloads: &[Workload], profile: &str, folder: &Path) ->
                 agent: config.agent_argument(plan.agent()?, workload.include, &file),
                 timeout: plan.timeout,
                 processor: None,
-                look: crate::jvm::LOOK,
+                look: None,
                 launcher: &[],
             };
             launch.run_workload(workload, plan.warmup, plan.iterations)?;

@@ -39,21 +39,8 @@ pub struct Side<'p> {
 }
 
 impl<'p> Side<'p> {
-    /// A method of a profile, by its class and its place there; `None` if it did not run or cannot be read.
-    pub fn of_run(profile: &'p Profile, place: (u32, u32)) -> Option<Self> {
-        let counts = profile
-            .classes
-            .get(place.0 as usize)?
-            .counts
-            .get(place.1 as usize)?;
-        Some(Side {
-            density: profile.count_basis().of_method(profile, place).rate().mean(),
-            readings: profile.run.has_readings_only(),
-            ..Self::of_part(profile, place, counts)?
-        })
-    }
-
-    /// The same with exact counts of a part of the run.
+    /// A method of a profile, by its class and its place there, with exact counts of the run or of a part of it; `None`
+    /// if it cannot be read.
     pub fn of_part(profile: &'p Profile, place: (u32, u32), counts: &'p MethodCounts) -> Option<Self> {
         Some(Side {
             conditions: profile.conditions.get(&place),
@@ -121,8 +108,20 @@ impl<'p> Side<'p> {
 
 /// All methods of a profile that can be read, in the profile's order.
 pub fn sides(profile: &Profile) -> Vec<Side<'_>> {
-    let classes = profile.classes.iter().zip(0..);
-    let places =
-        classes.flat_map(|(class, at)| (0..class.map.methods.len() as u32).map(move |index| (at, index)));
-    places.filter_map(|place| Side::of_run(profile, place)).collect()
+    let (basis, readings) = (profile.count_basis(), profile.run.has_readings_only());
+    let mut sides = Vec::new();
+    for (class, position) in profile.classes.iter().zip(0..) {
+        for (counts, index) in class.counts.iter().zip(0..) {
+            let place = (position, index);
+            if let Some(side) = Side::of_part(profile, place, counts) {
+                let density = basis.of_method(profile, place).rate().mean();
+                sides.push(Side {
+                    density,
+                    readings,
+                    ..side
+                });
+            }
+        }
+    }
+    sides
 }

@@ -148,15 +148,10 @@ const SHARED: [(&CStr, &CStr, &CStr); 3] = [
     ),
 ];
 /// The methods of probes that count.
-const COUNT: [(&CStr, &CStr, &CStr); 4] = [
+const COUNT: [(&CStr, &CStr, &CStr); 3] = [
     (c"java/lang/Trodden", c"count", c"(JI)V"),
     (c"java/lang/Trodden", c"count", c"(II)V"),
     (c"java/lang/TroddenThreads", c"count", c"(Ljava/lang/Thread;I)V"),
-    (
-        c"java/lang/TroddenThreads",
-        c"countInIndex",
-        c"(Ljava/lang/Thread;JI)V",
-    ),
 ];
 
 fn ids<'m>(

@@ -128,11 +128,11 @@ public final class Trodden {
      * in.
      */
     public static void count(long counters, int slot) {
-        if ((counters & TroddenLayout.SHARED_MARK) == 0) {
-            long at = counters + ((long) slot << 3);
+        long at = counters + ((long) slot << 3);
+        if ((at & TroddenLayout.SHARED_MARK) == 0) {
             UNSAFE.putLong(at, UNSAFE.getLong(at) + 1);
         } else {
-            countShared(counters, slot);
+            UNSAFE.getAndAddLong(null, at - TroddenLayout.SHARED_MARK, 1L);
         }
     }
 
@@ -145,11 +145,6 @@ public final class Trodden {
         } else {
             TroddenThreads.count(thread, offset + slot);
         }
-    }
-
-    @DontInline
-    private static void countShared(long counters, int slot) {
-        UNSAFE.getAndAddLong(null, counters - TroddenLayout.SHARED_MARK + ((long) slot << 3), 1L);
     }
 
     /** One more, for methods with too many paths for slots of their own. */

@@ -127,16 +127,7 @@ final class TroddenThreads {
             long counter = BLOCKS[at] + ((long) slot << 3);
             UNSAFE.putLong(counter, UNSAFE.getLong(counter) + 1);
         } else {
-            countInIndex(thread, id, slot);
-        }
-    }
-
-    private static void countInIndex(Thread thread, long id, int slot) {
-        long counter = blockInIndex(thread, id) + ((long) slot << 3);
-        if ((counter & TroddenLayout.SHARED_MARK) == 0) {
-            UNSAFE.putLong(counter, UNSAFE.getLong(counter) + 1);
-        } else {
-            UNSAFE.getAndAddLong(null, counter - TroddenLayout.SHARED_MARK, 1L);
+            Trodden.count(blockInIndex(thread, id), slot);
         }
     }
 
@@ -253,7 +244,7 @@ final class TroddenThreads {
             open(block, id, thread.getName(), true);
             synchronized (LOCK) {
                 // Not by the id itself: a search for counters must not find a block that has none.
-                remember(table, ~id);
+                remember(id, ~id, block);
             }
         }
         return table;
@@ -323,15 +314,9 @@ final class TroddenThreads {
             if (reported) {
                 table.block = block;
                 table.reported = true;
-            }
-            if (reported) {
-                remember(table, table.thread);
+                remember(table.thread, table.thread, block);
             }
         }
-    }
-
-    private static void remember(Table table, long owner) {
-        remember(table.thread, owner, table.block);
     }
 
     /** False if another thread has the place. */
