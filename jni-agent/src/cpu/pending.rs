@@ -53,6 +53,8 @@ pub trait Slots {
     fn path_of(&mut self, slot: u32) -> Option<(u32, u64)>;
     /// True if the path goes through a place.
     fn is_on_path(&self, slot: u32, bci: u16) -> bool;
+    /// True if the activation of a node has called, maybe at another place, what leads to the other node.
+    fn leads_to(&self, node: u32, below: u32) -> bool;
 }
 
 /// Waiting samples by the number of their wait, and answers.
@@ -102,12 +104,14 @@ impl Pending {
         self.number -= samples.len();
         let mut doubts = Vec::new();
         for waiter in samples {
-            let moved = instead.filter(|_| match answer.outcome {
-                Outcome::Elsewhere(_) => true,
-                // It cannot have been in the place that it is put down to.
-                Outcome::Slot(slot) => {
-                    waiter.doubt.is_some() && waiter.bci.is_some_and(|bci| !slots.is_on_path(slot, bci))
+            let moved = instead.filter(|instead| match (answer.outcome, waiter.doubt) {
+                (Outcome::Elsewhere(_), _) => true,
+                (_, None) => false,
+                (_, Some(doubt)) if answer.first.is_some() && !slots.leads_to(doubt.node, instead.node) => {
+                    true
                 }
+                // It cannot have been in the place that it is put down to.
+                (Outcome::Slot(slot), _) => waiter.bci.is_some_and(|bci| !slots.is_on_path(slot, bci)),
                 _ => false,
             });
             let slot = match (moved, answer.outcome) {
@@ -192,6 +196,10 @@ mod tests {
         fn is_on_path(&self, slot: u32, _: u16) -> bool {
             slot == 20
         }
+
+        fn leads_to(&self, _: u32, below: u32) -> bool {
+            below == 6
+        }
     }
 
     #[test]
@@ -203,6 +211,7 @@ mod tests {
         let slot = |ticket| Answer {
             ticket,
             outcome: Outcome::Slot(20),
+            first: None,
         };
         // Of the method, of another one, and the answers to the others were lost.
         pending.answer(slot(2), &mut Known, None);
@@ -210,6 +219,7 @@ mod tests {
             Answer {
                 ticket: 1,
                 outcome: Outcome::Slot(30),
+                first: None,
             },
             &mut Known,
             None,
@@ -235,7 +245,7 @@ mod tests {
             stack,
             time: CpuTime { samples: 1, ns: 9 },
         };
-        for ticket in 1..=6 {
+        for ticket in 1..=9 {
             let doubt = Some(doubt(ticket));
             pending.add(ticket, Waiter { doubt, ..waiter(1) });
         }
@@ -245,8 +255,23 @@ mod tests {
             bci: Some(30),
             slot: 30,
         });
-        let mut answer =
-            |ticket, outcome, instead| pending.answer(Answer { ticket, outcome }, &mut Known, instead);
+        let mut asked = |ticket, outcome, instead, first| {
+            let answer = Answer {
+                ticket,
+                outcome,
+                first,
+            };
+            pending.answer(answer, &mut Known, instead)
+        };
+        // An inlined method counted first: the place may have led to it, or has not.
+        let not_below = instead.map(|instead| Instead { node: 7, ..instead });
+        assert_eq!(
+            asked(7, Outcome::Slot(20), instead, Some(30)),
+            [(doubt(7), false)]
+        );
+        assert_eq!(asked(8, Outcome::Slot(21), instead, Some(30)), [(doubt(8), true)]);
+        assert_eq!(asked(9, Outcome::Gone, not_below, Some(30)), [(doubt(9), true)]);
+        let mut answer = |ticket, outcome, instead| asked(ticket, outcome, instead, None);
         assert_eq!(answer(1, Outcome::Elsewhere(30), instead), [(doubt(1), true)]);
         // It was where it seemed to be, or may have been, by its path; it was not, by its path.
         assert_eq!(answer(2, Outcome::Slot(20), None), [(doubt(2), false)]);
@@ -261,14 +286,14 @@ mod tests {
             places,
             [
                 ((3, Some(7), None), 1),
-                ((3, Some(7), Some(5)), 2),
+                ((3, Some(7), Some(5)), 3),
                 ((3, Some(7), Some(CUT_OFF)), 1),
-                ((4, Some(30), Some(5)), 2)
+                ((4, Some(30), Some(5)), 4)
             ]
         );
         let of = waits.innermost;
         let samples = [of.asked, of.answered, of.missed, of.gone].map(|time| time.samples);
-        assert_eq!(samples, [6, 4, 1, 1]);
+        assert_eq!(samples, [9, 7, 1, 1]);
     }
 
     #[test]

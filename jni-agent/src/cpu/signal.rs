@@ -311,7 +311,8 @@ impl Tap {
         if env.is_null() {
             return Found::There;
         }
-        let same_code = code.is_same_method(of.pc, registers.pc);
+        // SAFETY: of the calling thread, which stores a count.
+        let same_code = unsafe { code.is_same_method_or_called(of.pc, registers, OURS) };
         let mut found = Found::There;
         self.buffer.put(0, |frames, most| {
             let stack = self.near.find(registers.pc, |distance| {
@@ -331,10 +332,10 @@ impl Tap {
                     whole: count <= FRAMES,
                     same_code,
                 });
-                (found != Found::Unfit).then_some(stack)
+                (!matches!(found, Found::Unfit { .. })).then_some(stack)
             });
             let Some(stack) = stack else {
-                found = Found::Unfit;
+                found = Found::Unfit { same_code };
                 return None;
             };
             [Found::Elsewhere, Found::Below]

@@ -1,6 +1,7 @@
 //! The tree: what was sampled so far, in bounded memory.
 
 use std::collections::BTreeMap;
+use std::iter::successors;
 use std::time::Duration;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -205,10 +206,7 @@ impl Stacks {
     pub fn answer(&mut self, answers: Vec<Answer>, sampled: u64) -> u64 {
         let mut pending = std::mem::take(&mut self.pending);
         for answer in answers {
-            let instead = self
-                .instead
-                .remove(&answer.ticket)
-                .or_else(|| self.usual(answer.outcome));
+            let instead = self.instead.remove(&answer.ticket).or_else(|| self.usual(answer));
             for (doubt, moved) in pending.answer(answer, self, instead) {
                 self.end_doubt(doubt, instead.filter(|_| moved).map(|instead| instead.node));
             }
@@ -224,9 +222,10 @@ impl Stacks {
     }
 
     /// Where the method of a path end was last, whose stack is not known.
-    fn usual(&mut self, outcome: Outcome) -> Option<Instead> {
-        let Outcome::Elsewhere(slot) = outcome else {
-            return None;
+    fn usual(&mut self, answer: Answer) -> Option<Instead> {
+        let slot = match answer.outcome {
+            Outcome::Elsewhere(slot) => slot,
+            _ => answer.first?,
         };
         let (frame, _) = self.path_of(slot)?;
         let node = *self.last.get(&frame)?;
@@ -587,6 +586,13 @@ impl Slots for Stacks {
     fn is_on_path(&self, slot: u32, bci: u16) -> bool {
         self.code
             .is_some_and(|code| code.is_on_path(CounterSlot(slot), bci))
+    }
+
+    fn leads_to(&self, node: u32, below: u32) -> bool {
+        let row = |node: u32| self.nodes.get(node as usize);
+        let is_same = |one: &CpuRow, other: &CpuRow| one.frame == other.frame && one.parent == other.parent;
+        let callers = successors(row(below), |row| self.nodes.get(row.parent? as usize));
+        row(node).is_some_and(|node| callers.skip(1).any(|caller| is_same(caller, node)))
     }
 }
 

@@ -91,6 +91,8 @@ struct HeapLayout {
 
 struct BlobLayout {
     name: usize,
+    /// Words of its frames (`int`), with that of the return address, which is the last.
+    frame_size: usize,
     /// Where deoptimised frames continue: two of them.
     deoptimized: [Entry; 2],
 }
@@ -119,6 +121,8 @@ const IN_JAVA: c_int = 8;
 const HANDLER: usize = 64;
 /// Native frames between compiled code and the place of an interruption, at most.
 const NATIVE_FRAMES: usize = 64;
+/// Compiled methods that call each other, at most, in which it is looked for the caller of the first.
+const CALLS: usize = 4;
 /// Heaps of code, at most.
 const MAX_HEAPS: usize = 16;
 /// A segment that belongs to no block.
@@ -155,6 +159,7 @@ impl CodeCache {
             },
             blob: BlobLayout {
                 name: at(c"CodeBlob", c"_name")?,
+                frame_size: at(c"CodeBlob", c"_frame_size")?,
                 deoptimized: [
                     entry(c"_deopt_handler_begin", c"_deopt_handler_offset")?,
                     entry(c"_deopt_mh_handler_begin", c"_deopt_mh_handler_offset")?,
@@ -223,6 +228,27 @@ impl CodeCache {
             }
             _ => false,
         }
+    }
+
+    /// As above, where the other one may also be in methods, compiled alone and of classes whose names begin
+    /// like one of these, that the method has called.
+    ///
+    /// # Safety
+    /// The registers are those of the calling thread, behind the prologue of a compiled method if they are in
+    /// one.
+    pub unsafe fn is_same_method_or_called(&self, one: usize, other: Registers, classes: &[&str]) -> bool {
+        let Registers { mut pc, mut sp, .. } = other;
+        for _ in 0..CALLS {
+            match self.blob(pc) {
+                Some(Blob::Compiled(method)) if self.is_of(method, classes) => {
+                    let words: c_int = value(method + self.blob.frame_size);
+                    sp += 8 * usize::try_from(words).unwrap_or(0);
+                    pc = word(sp - 8);
+                }
+                _ => break,
+            }
+        }
+        self.is_same_method(one, pc)
     }
 
     /// True for an address in a compiled method.

@@ -1,6 +1,6 @@
 //! The way of answers from handlers to our thread: a ring that any handler writes and one thread reads.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Answers from one drain to the next, at most.
 const ENTRIES: u64 = 1 << 13;
@@ -27,6 +27,9 @@ pub struct Answer {
     pub ticket: u64,
     /// The outcome.
     pub outcome: Outcome,
+    /// For samples in doubt: the slot of an inlined method that was written to first, if its stack was not
+    /// known.
+    pub first: Option<u32>,
 }
 
 #[derive(Default)]
@@ -35,6 +38,8 @@ struct Cell {
     number: AtomicU64,
     ticket: AtomicU64,
     outcome: AtomicU64,
+    /// One more than the first slot; 0: none.
+    first: AtomicU32,
 }
 
 /// Answers that have not been read yet.
@@ -83,6 +88,8 @@ impl Answers {
             Outcome::Dropped => DROPPED,
         };
         cell.outcome.store(outcome, Ordering::Relaxed);
+        cell.first
+            .store(answer.first.map_or(0, |slot| slot + 1), Ordering::Relaxed);
         cell.number.store(number + 1, Ordering::Release);
     }
 
@@ -104,6 +111,7 @@ impl Answers {
             each(Answer {
                 ticket: cell.ticket.load(Ordering::Relaxed),
                 outcome,
+                first: cell.first.load(Ordering::Relaxed).checked_sub(1),
             });
             tail += 1;
             self.tail.store(tail, Ordering::Release);

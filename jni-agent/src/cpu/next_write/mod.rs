@@ -208,8 +208,9 @@ pub enum Found {
     /// Where it seemed to be, or in that stack, which that led to and which is inlined there. If the path
     /// that ends later does not go through the place where it seemed to be, it was in that stack.
     Below,
-    /// The stack is not of the path end: its code, too, is put down to another method.
-    Unfit,
+    /// The stack is not of the path end: its code, too, is put down to another method. `same_code`: see
+    /// [`Counting`].
+    Unfit { same_code: bool },
 }
 
 /// The one of this process.
@@ -641,11 +642,28 @@ mod tests {
         }
         // The stack is put down to the wrong method as well: the slot says which one it is.
         *COUNTS_IN.lock().unwrap() = (frames(&[UNKNOWN, UNKNOWN]), true);
-        for (slot, outcome) in [(31, Outcome::Elsewhere(31)), (21, Outcome::Slot(21))] {
-            let waits = all.wait(waiting, &frames(&[INNER, UNKNOWN]), at(0, Certainty::InDoubt));
+        let in_doubt = || all.wait(waiting, &frames(&[INNER, UNKNOWN]), at(0, Certainty::InDoubt));
+        for (slot, outcome, same_code) in [
+            (31, Outcome::Elsewhere(31), false),
+            (21, Outcome::Slot(21), false),
+            (21, Outcome::Slot(21), true),
+        ] {
+            COUNTS_IN.lock().unwrap().1 = same_code;
+            let waits = in_doubt();
             count(block, slot);
             assert_eq!(answers(), [(ticket(waits.innermost), outcome)]);
         }
+        // In the same code the place may have led to it: its own path is waited for.
+        let waits = in_doubt();
+        [31, 22].into_iter().for_each(|slot| count(block, slot));
+        let mut found = Vec::new();
+        assert_eq!(all.take(|answer| found.push(answer)), 0);
+        let expected = Answer {
+            ticket: ticket(waits.innermost),
+            outcome: Outcome::Slot(22),
+            first: Some(31),
+        };
+        assert_eq!(found, [expected]);
         // The same method, called from another place.
         let called_at = |bci| [frames(&[INNER])[0], RawFrame { bci, method: UNKNOWN }];
         for (bci, outcome) in [(9, Outcome::Slot(21)), (8, Outcome::Elsewhere(21))] {

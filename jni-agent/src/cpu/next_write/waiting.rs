@@ -106,6 +106,9 @@ struct Entry {
     is_doubtful: AtomicBool,
     /// True if the sample was not where the JVM says.
     is_wrong: AtomicBool,
+    /// One more than the slot of the first path end in the same compiled code, where no stack says who
+    /// counted; 0: none.
+    first_inlined: AtomicU32,
     /// The method's slots.
     first: AtomicU32,
     number: AtomicU32,
@@ -222,7 +225,12 @@ impl Waiting {
     fn end(&self, all: &NextWrite, entry: &Entry, outcome: Outcome) {
         if let Some(ticket) = entry.ticket() {
             entry.ticket.store(0, Ordering::Relaxed);
-            all.answers.put(Answer { ticket, outcome });
+            let first = entry.first_inlined.load(Ordering::Relaxed).checked_sub(1);
+            all.answers.put(Answer {
+                ticket,
+                outcome,
+                first,
+            });
         }
     }
 
@@ -288,7 +296,7 @@ impl Waiting {
         } = counting;
         let slots = frames.first().and_then(|frame| all.targets.get(frame.method));
         if !slots.is_some_and(|slots| slots.contains(slot)) {
-            return Found::Unfit;
+            return Found::Unfit { same_code };
         }
         let outermost = frames.last().map(|frame| frame.method);
         if !whole || outermost != Some(entry.outermost.load(Ordering::Relaxed)) {
@@ -354,6 +362,7 @@ impl Waiting {
         free.caller.store(caller, Ordering::Relaxed);
         free.is_doubtful.store(is_doubtful, Ordering::Relaxed);
         free.is_wrong.store(is_wrong, Ordering::Relaxed);
+        free.first_inlined.store(0, Ordering::Relaxed);
         free.pc.store(pc, Ordering::Relaxed);
         free.sp.store(sp, Ordering::Relaxed);
         free.is_caller.store(is_caller, Ordering::Relaxed);
@@ -464,8 +473,14 @@ impl Waiting {
                 match locate(InDoubt { next, pc }, &judge) {
                     Found::There | Found::Below => {}
                     // Of which method it is, the slot says.
-                    Found::Unfit if entry.slots().contains(slot) => {}
-                    Found::Unfit | Found::Elsewhere => self.end(all, entry, Outcome::Elsewhere(slot)),
+                    Found::Unfit { .. } if entry.slots().contains(slot) => {}
+                    // The place may have led to it.
+                    Found::Unfit { same_code: true } if !entry.is_wrong.load(Ordering::Relaxed) => {
+                        entry.first_inlined.store(slot + 1, Ordering::Relaxed);
+                    }
+                    Found::Unfit { .. } | Found::Elsewhere => {
+                        self.end(all, entry, Outcome::Elsewhere(slot));
+                    }
                 }
             }
         }
