@@ -394,16 +394,30 @@ pub const COLLECTORS: [&str; 5] = [
     "UseShenandoahGC",
 ];
 
-/// Runs everything that makes stacks hard to walk with CPU samples every millisecond; returns the samples.
+/// Flags of the runs with CPU samples: a suspicious JVM, where no sample waits for its path; one where they do;
+/// and one where that is compiled code from the start.
+pub const MODES: [(&str, &[&str]); 3] = [
+    ("checked", &SUSPICIOUS),
+    ("waiting", &["-Xverify:all"]),
+    ("compiled", &["-Xcomp"]),
+];
+
+/// Runs everything that makes stacks hard to walk with CPU samples; returns the samples. `flags` are the
+/// JVM's, `options` the agent's.
 ///
 /// # Errors
 /// If the program finds a wrong result, the JVM crashes or complains, or there is no profile.
-pub fn sampled(jdk: &Jdk, collector: &str, probe: &str, time: Duration) -> Result<CpuSamples> {
+pub fn sampled(
+    jdk: &Jdk,
+    collector: &str,
+    flags: &[&str],
+    options: &str,
+    time: Duration,
+) -> Result<CpuSamples> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("out.trodden");
     let mut java = jdk.command("java");
-    java.args(SUSPICIOUS)
-        .args(["-Xmx256m", &format!("-XX:+{collector}")]);
+    java.args(flags).args(["-Xmx256m", &format!("-XX:+{collector}")]);
     // The program compresses, which keeps collectors waiting (JNI's critical arrays). HotSpot before JDK 22
     // tries thrice, and says that memory is out: on a busy machine it did (JDK-8192647).
     java.args([
@@ -411,7 +425,7 @@ pub fn sampled(jdk: &Jdk, collector: &str, probe: &str, time: Duration) -> Resul
         "-XX:+UnlockDiagnosticVMOptions",
         "-XX:GCLockerRetryAllocationCount=1000",
     ]);
-    java.arg(agent_flag(&format!("{probe},sample=1ms"), "Sampled*", &file)?);
+    java.arg(agent_flag(options, "Sampled*", &file)?);
     java.arg("-cp").arg(compile("Sampled", jdk)?).arg("Sampled");
     java.arg(time.as_secs().to_string());
     let outcome = process::run(&mut java, time * 4 + Duration::from_secs(240))?.success()?;

@@ -22,9 +22,15 @@ struct Arguments {
     /// Seconds in which classes lose probes and get them back.
     #[arg(long, default_value_t = 120)]
     cycling: u64,
-    /// Seconds of each run with CPU samples: one per garbage collector, twice.
+    /// Seconds of each run with CPU samples: three per garbage collector.
     #[arg(long, default_value_t = 60)]
     sampling: u64,
+    /// CPU time from sample to sample.
+    #[arg(long, default_value = "1ms")]
+    sample: String,
+    /// How often the runs with CPU samples are done, those of threads by number among them.
+    #[arg(long, default_value_t = 1)]
+    rounds: u32,
     /// Nothing but runs with CPU samples.
     #[arg(long)]
     only_sampling: bool,
@@ -45,13 +51,38 @@ fn main() -> Result<ExitCode> {
     };
     for jdk in Jdk::both()? {
         let name = |what: &str| format!("jdk{} {what}", jdk.feature);
-        for collector in stress::COLLECTORS {
-            for probe in ["auto", "counters"] {
-                let time = Duration::from_secs(arguments.sampling);
-                let sampled = stress::sampled(&jdk, collector, probe, time);
+        let time = Duration::from_secs(arguments.sampling);
+        for round in 0..arguments.rounds {
+            for (number, collector) in (round..).zip(stress::COLLECTORS) {
+                for (number, (mode, flags)) in (number..).zip(stress::MODES) {
+                    let probe = ["auto", "counters"][number as usize % 2];
+                    let options = format!("{probe},sample={}", arguments.sample);
+                    let sampled = stress::sampled(&jdk, collector, flags, &options, time);
+                    report(
+                        &name(&format!("CPU samples, {collector}, {mode}, {options}")),
+                        sampled.map(|cpu| {
+                            format!(
+                                "{:?}, answered {:?}, without a stack {:?}",
+                                cpu.total(),
+                                cpu.waits.innermost.answered,
+                                cpu.failed
+                            )
+                        }),
+                    );
+                }
+            }
+            let options = format!("counters,sample={}", arguments.sample);
+            for (threads, time) in [(arguments.threads, time), (20_000, Duration::from_millis(1))] {
                 report(
-                    &name(&format!("CPU samples, {collector}, {probe}")),
-                    sampled.map(|cpu| format!("{:?}, without a stack {:?}", cpu.total(), cpu.failed)),
+                    &name(&format!("{threads} threads with CPU samples, {options}")),
+                    stress::shared_hot(&jdk, &options, threads, time)
+                        .map(|calls| format!("{calls} calls, none lost")),
+                );
+            }
+            if jdk.feature >= 21 {
+                report(
+                    &name(&format!("10,000 virtual threads with CPU samples, {options}")),
+                    stress::virtual_threads(&jdk, &options, 10_000, 100).map(|()| "none lost".to_owned()),
                 );
             }
         }

@@ -416,9 +416,13 @@ fn signals_of_the_program_and_its_reads_are_left_alone() -> Result<()> {
 #[test]
 fn what_is_hard_to_walk_does_no_harm() -> Result<()> {
     for jdk in Jdk::ends()? {
-        for (collector, options) in [("UseG1GC", "auto"), ("UseZGC", "counters")] {
-            let cpu = stress::sampled(&jdk, collector, options, Duration::from_secs(5))?;
+        let [checked, waiting, _] = stress::MODES.map(|(_, flags)| flags);
+        for (collector, flags, probe) in [("UseG1GC", checked, "auto"), ("UseZGC", waiting, "counters")] {
+            let options = format!("{probe},sample=1ms");
+            let cpu = stress::sampled(&jdk, collector, flags, &options, Duration::from_secs(5))?;
             assert!(cpu.total().samples > 100, "JDK {}, {collector}", jdk.feature);
+            let answered = cpu.waits.innermost.answered.samples;
+            assert_eq!(answered > 0, flags == waiting, "{answered}");
         }
     }
     Ok(())
