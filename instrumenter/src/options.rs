@@ -347,6 +347,9 @@ pub struct InstrumentOptions {
     /// True if the registers of open activations have to be readable from their frames. Only for `counters`;
     /// `safepoint` can always. Default: no.
     pub open_paths: bool,
+    /// True if counts of methods that call others are on [other pages](CounterLayout::apart) than those of
+    /// methods that do not. Only for `counters`. Default: no.
+    pub callers_apart: bool,
     /// Probes of coverage are where the path map alone says
     /// ([`ClassCoverage::of_map`](crate::ClassCoverage::of_map)): more of them, for callers that have no
     /// class file later. Default: no.
@@ -376,6 +379,7 @@ impl InstrumentOptions {
             single_path_methods: false,
             cut_paths: false,
             open_paths: false,
+            callers_apart: false,
             coverage_by_map: false,
             guide: None,
             leave: None,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use trodden_numbering::{BlockId, CoveragePlan, EdgeRef, FlowGraph, PathDag, Plan};
 use trodden_profile::structural::GraphLayout;
-use trodden_profile::{ClassMap, CounterLayout, MethodMap, Skipped};
+use trodden_profile::{ClassMap, CounterLayout, MethodMap, Pages, Skipped};
 
 use crate::cfg::{Cfg, CfgError};
 use crate::classfile::class::{Attribute, Class, Head, Method};
@@ -158,6 +158,8 @@ struct Candidate<'a> {
     plan: Plan,
     /// True if an activation ends at most one path.
     one_end: bool,
+    /// True if its counts are [apart](CounterLayout::apart).
+    is_caller: bool,
     /// Places with a probe because of calls: every call, or if call sites are not reported, every catch.
     calls: usize,
     /// Why its probes do not report call sites though others do.
@@ -347,7 +349,7 @@ fn drop_what_does_not_fit(
     }
     let mut written = Vec::new();
     loop {
-        let layout = counter_layout(methods, maps);
+        let layout = counter_layout(options, methods, maps);
         let graphs = graph_layout(methods);
         let job = Job {
             shim: &options.shim.class,
@@ -407,7 +409,7 @@ fn drop_what_does_not_fit(
 }
 
 /// Where the methods' counters are, or their probes of coverage.
-fn counter_layout(methods: &[Candidate], maps: &[MethodMap]) -> CounterLayout {
+fn counter_layout(options: &InstrumentOptions, methods: &[Candidate], maps: &[MethodMap]) -> CounterLayout {
     match class_coverage(methods) {
         Some(coverage) => {
             let (firsts, slots) = coverage.layout();
@@ -415,8 +417,10 @@ fn counter_layout(methods: &[Candidate], maps: &[MethodMap]) -> CounterLayout {
                 base: firsts.into_iter().map(Some).collect(),
                 begun: vec![None; methods.len()],
                 slots,
+                pages: Pages::Any,
             }
         }
+        None if options.callers_apart => CounterLayout::apart(maps, |at| methods[at].is_caller),
         None => CounterLayout::of_methods(maps),
     }
 }
@@ -500,6 +504,11 @@ impl Prepared<'_> {
         graph_layout(&self.methods)
     }
 
+    /// Where its methods have their counters.
+    pub fn layout(&self) -> CounterLayout {
+        counter_layout(&self.shared.options, &self.methods, &self.map.methods)
+    }
+
     /// Where its methods have their probes of coverage; `None` for other probes.
     pub fn coverage(&self) -> Option<ClassCoverage> {
         class_coverage(&self.methods).filter(|coverage| !coverage.methods.is_empty())
@@ -563,7 +572,7 @@ impl Prepared<'_> {
         mut after: impl FnMut(&Candidate, Option<&RewriteScratch>),
     ) -> Vec<u8> {
         let class = &self.class;
-        let layout = counter_layout(&self.methods, &self.map.methods);
+        let layout = self.layout();
         let graphs = self.graphs();
         let mut pool = PoolBuilder::new(&class.pool);
         let job = Job {

@@ -80,6 +80,7 @@ impl Settings {
             single_path_methods: options.covers_paths(),
             cut_paths: options.counts_cut_paths(),
             open_paths: options.reads_open_paths(),
+            callers_apart: probe == ProbeKind::Counters,
             guide: options.former_profile().map(guide).transpose()?,
             leave: options.code.memory.as_deref().and_then(leave),
             // At class load that work would be the program's: `Originals` does it when a profile is written.

@@ -35,7 +35,7 @@ pub fn keep<'a>(
     if methods.iter().all(|candidate| candidate.unguided.is_none()) {
         return;
     }
-    let layout = counter_layout(methods, maps);
+    let layout = counter_layout(options, methods, maps);
     let graphs = graph_layout(methods);
     let mut pool = PoolBuilder::new(&class.pool);
     if mark(options, &mut pool).is_err() {

@@ -1,6 +1,6 @@
 //! The decision whether a method can carry probes.
 
-use trodden_numbering::{CoveragePlan, FlowGraph, NumberingOptions, Plan};
+use trodden_numbering::{BlockId, CoveragePlan, EdgeRef, FlowGraph, NumberingOptions, Plan};
 use trodden_profile::{BlockExit, BlockInfo, MethodMap};
 
 use super::lines::Lines;
@@ -179,6 +179,7 @@ pub fn judge<'a>(
             without_cut_paths = Some(SkipReason::UnknownSuperCall);
         }
     }
+    let is_caller = options.callers_apart && is_caller(&code, &map);
     let candidate = Candidate {
         index,
         code,
@@ -188,6 +189,7 @@ pub fn judge<'a>(
         strategy: probes,
         plan,
         one_end: one_end(&map),
+        is_caller,
         calls,
         without_call_sites: None,
         subject,
@@ -222,6 +224,37 @@ fn count_calls(code: &Code) -> usize {
     opcodes
         .filter(|&(_, op)| KIND[op as usize] & kind::CALL != 0)
         .count()
+}
+
+/// Returns true if the method calls others, and does so in each round of each of its loops.
+fn is_caller(code: &Code, map: &MethodMap) -> bool {
+    let has_call = |block: &BlockInfo| {
+        code.instructions(block.start, block.end)
+            .any(|(_, op)| KIND[op as usize] & kind::CALL != 0)
+    };
+    let calls: Vec<bool> = map.blocks.iter().map(has_call).collect();
+    // Without the blocks that call there is no cycle left: each block is taken away once nothing leads to it.
+    let mut into = vec![0; calls.len()];
+    let within = |(edge, to): &(EdgeRef, BlockId)| !calls[edge.from.index()] && !calls[to.index()];
+    for (_, to) in map.graph.edges().filter(within) {
+        into[to.index()] += 1;
+    }
+    let mut ready: Vec<usize> = (0..calls.len())
+        .filter(|&block| !calls[block] && into[block] == 0)
+        .collect();
+    let mut left = calls.iter().filter(|&&calls| !calls).count();
+    while let Some(block) = ready.pop() {
+        left -= 1;
+        for &to in map.graph.successors(BlockId::new(block)) {
+            if !calls[to.index()] {
+                into[to.index()] -= 1;
+                if into[to.index()] == 0 {
+                    ready.push(to.index());
+                }
+            }
+        }
+    }
+    left == 0 && calls.contains(&true)
 }
 
 /// Returns true if a branch target has no frame where the JVM wants one. The frames were

@@ -14,5 +14,5 @@ mod silenced;
 pub use lookup::{Lookup, Method, resolve, resolve_name};
 pub use outputs::Bases;
 pub use places::{CodePlaces, PathSlots, Places};
-pub use registry::{ClassEntry, NoIds, Registry, Slots};
+pub use registry::{ClassEntry, NoIds, Registry, Slots, path_of};
 pub use retransform::{Restored, retransform};

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use trodden_instrumenter::{CounterSlot, MethodCode};
-use trodden_profile::MethodMap;
 
 use crate::classes::registry::{ClassEntry, Registry, Slots};
 
@@ -131,33 +130,21 @@ impl CodePlaces for Registry {
     }
 
     fn path_of(&self, slot: CounterSlot) -> Option<(String, String, String, u64)> {
-        let entry = self.class_of_slot(slot)?;
-        let (map, path) = counted_path(&entry, slot)?;
+        let (entry, method, path) = self.path_of_slot(slot)?;
+        let map = &entry.map.methods[method];
         let [class, name, descriptor] = [&entry.map.name, &map.name, &map.descriptor].map(String::clone);
         Some((class, name, descriptor, path))
     }
 
     fn is_on_path(&self, slot: CounterSlot, bci: u16) -> bool {
-        let found = self.class_of_slot(slot).and_then(|entry| {
-            let (map, path) = counted_path(&entry, slot)?;
+        let found = self.path_of_slot(slot).and_then(|(entry, method, path)| {
+            let map = &entry.map.methods[method];
             let block = map.block_at(bci.into())?;
             let path = map.dag.regenerate(&map.graph, path).ok()?;
             Some(path.blocks(&map.graph).contains(&block))
         });
         found.unwrap_or(false)
     }
-}
-
-/// The method and the path that a slot of a class counts.
-fn counted_path(entry: &ClassEntry, slot: CounterSlot) -> Option<(&MethodMap, u64)> {
-    let Slots::Paths(layout) = &entry.slots else {
-        return None;
-    };
-    let offset = slot.0 - entry.ids.first_counter.0;
-    (entry.map.methods.iter().zip(&layout.base)).find_map(|(map, base)| {
-        let path = u64::from(offset.checked_sub((*base)?)?);
-        (path < map.num_paths()).then_some((map, path))
-    })
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
 use trodden_instrumenter::{ClassCoverage, ClassIds, CounterSlot, MethodCode, ProbeKind};
 use trodden_profile::structural::GraphLayout;
 use trodden_profile::{
-    ClassMap, ClassProfile, CounterLayout, MethodConditions, MethodMap, Profile, facts, same_paths,
+    ClassMap, ClassProfile, CounterLayout, MethodConditions, MethodMap, Pages, Profile, facts, same_paths,
 };
 
 use crate::classes::left_alone::LeftAlone;
@@ -46,6 +46,34 @@ impl ClassEntry {
         let is_it = |map: &MethodMap| map.name == name && map.descriptor == descriptor;
         self.map.methods.iter().position(is_it)
     }
+
+    /// The method and the path that a slot counts, if it is one of this class.
+    fn path_of(&self, slot: CounterSlot) -> Option<(usize, u64)> {
+        let Slots::Paths(layout) = &self.slots else {
+            return None;
+        };
+        let offset = slot.0.checked_sub(self.ids.first_counter.0)?;
+        let methods = self.map.methods.iter().zip(&layout.base).enumerate();
+        let path = |(method, (map, base)): (usize, (&MethodMap, &Option<u32>))| {
+            let path = u64::from(offset.checked_sub((*base)?)?);
+            (path < map.num_paths()).then_some((method, path))
+        };
+        methods.into_iter().find_map(path)
+    }
+}
+
+/// The class, method and path that a slot counts. `last`: the last class that begins at a slot or before it.
+/// Slots on the second page of a pair belong to classes that begin one page earlier.
+pub fn path_of<'c>(
+    slot: CounterSlot,
+    last: impl Fn(CounterSlot) -> Option<&'c ClassEntry>,
+) -> Option<(&'c ClassEntry, usize, u64)> {
+    let at = [Some(slot.0), slot.0.checked_sub(Pages::SLOTS)];
+    at.into_iter().flatten().find_map(|at| {
+        let entry = last(CounterSlot(at))?;
+        let (method, path) = entry.path_of(slot)?;
+        Some((entry, method, path))
+    })
 }
 
 /// The use of a class's counter slots: probes are of one kind.
@@ -63,6 +91,14 @@ impl Slots {
     /// Those of a class whose paths are counted, sampled or reported.
     pub fn paths(map: &ClassMap) -> Self {
         Slots::Paths(Arc::new(CounterLayout::of(map)))
+    }
+
+    /// How they lie on pages.
+    fn pages(&self) -> Pages {
+        match self {
+            Slots::Paths(layout) => layout.pages,
+            Slots::Graphs(_) | Slots::Coverage(_) => Pages::Any,
+        }
     }
 
     /// Number of slots.
@@ -120,8 +156,9 @@ struct Inner {
 struct Plan {
     /// Each with its key. A key that is known already keeps the class that it had.
     classes: Vec<(Key, ClassEntry)>,
-    /// Where the next class begins.
+    /// What is free behind the last class, and how that one lies on pages.
     next: ClassIds,
+    pages: Option<Pages>,
     /// Where slots end.
     slots: u32,
 }
@@ -147,32 +184,69 @@ impl Plan {
     const METHODS: u32 = i32::MAX as u32 - 1;
 
     /// Adds a class after those planned before.
-    fn add(&mut self, key: Key, map: Arc<ClassMap>, slots: Slots) -> Result<(), NoIds> {
+    fn add(&mut self, key: Key, map: Arc<ClassMap>, slots: Slots) -> Result<ClassIds, NoIds> {
         checkpoint();
+        let free = self.next.first_counter.0;
+        let first = begin(free, self.pages, slots.pages()).ok_or(NoIds::Exhausted)?;
+        let ids = ClassIds::new(first, self.next.first_method.0);
         let entry = ClassEntry {
-            ids: self.next,
+            ids,
             slots,
             code: None,
             map,
         };
         self.next = after(&entry)
-            .filter(|next| next.first_counter.0 <= self.slots)
+            .filter(|_| end(&entry).is_some_and(|end| end <= self.slots))
             .ok_or(NoIds::Exhausted)?;
+        self.pages = Some(entry.slots.pages());
         self.classes.push((key, entry));
-        Ok(())
+        Ok(ids)
     }
 }
 
-/// Where the class after this one begins; `None` if there are no such ids.
+/// Slots of a pair of pages.
+const PAIR: u32 = 2 * Pages::SLOTS;
+
+/// The first slot of a class that lies on pages in this way, where these are free behind the last one, which
+/// lies in that way.
+fn begin(free: u32, last: Option<Pages>, pages: Pages) -> Option<u32> {
+    let fits = match pages {
+        Pages::Any => matches!(last, None | Some(Pages::Any)),
+        Pages::Pair(width) => {
+            matches!(last, None | Some(Pages::Pair(_))) && free % PAIR + width <= Pages::SLOTS
+        }
+        Pages::Own => false,
+    };
+    if fits {
+        Some(free)
+    } else {
+        free.checked_next_multiple_of(PAIR)
+    }
+}
+
+/// What is free behind a class for one that lies on pages in the same way; `None` if there are no such ids.
 fn after(entry: &ClassEntry) -> Option<ClassIds> {
     let methods = u32::try_from(entry.map.methods.len()).ok()?;
     let method = entry.ids.first_method.0.checked_add(methods)?;
-    let counter = entry.ids.first_counter.0.checked_add(entry.slots.number())?;
+    let slots = match entry.slots.pages() {
+        Pages::Pair(width) => width,
+        Pages::Any | Pages::Own => entry.slots.number(),
+    };
+    let counter = entry.ids.first_counter.0.checked_add(slots)?;
     (method <= Plan::METHODS && counter <= ThreadBlocks::MAX_SLOTS).then_some(ClassIds::new(counter, method))
 }
 
+/// One past the last slot of a class and of those before it.
+fn end(entry: &ClassEntry) -> Option<u32> {
+    let free = after(entry)?.first_counter.0;
+    match entry.slots.pages() {
+        Pages::Pair(_) => free.checked_next_multiple_of(PAIR),
+        Pages::Any | Pages::Own => Some(free),
+    }
+}
+
 impl Inner {
-    /// Where the next class begins. All but the last class have others after them, so there are such ids.
+    /// What is free behind the last class. All but that have others after them, so there are such ids.
     fn next(&self) -> ClassIds {
         let last = self.classes().last();
         last.and_then(|(_, entry)| after(entry))
@@ -186,6 +260,7 @@ impl Inner {
             None => Ok(Plan {
                 classes: Vec::new(),
                 next: self.next(),
+                pages: self.classes().last().map(|(_, entry)| entry.slots.pages()),
                 slots: self.slots.unwrap_or(ThreadBlocks::MAX_SLOTS),
             }),
         }
@@ -280,13 +355,10 @@ impl Registry {
         self.read().configurations.len() <= 1
     }
 
-    /// The ids of a class, given out at its first appearance. `guide`: the fingerprint of the profile of this
-    /// run that it is numbered by; 0 for none.
-    ///
-    /// # Errors
-    /// If there are no more ids.
+    /// As [`ids_with`](Self::ids_with), with slots one behind the other.
+    #[cfg(test)]
     pub fn ids(&self, map: &Arc<ClassMap>, guide: u64) -> Result<ClassIds, NoIds> {
-        Ok(self.register(map, Slots::paths, guide)?.0)
+        Ok(self.ids_with(map, Slots::paths(map), guide)?.0)
     }
 
     /// True if a class's methods have the paths that they had before it was numbered by a profile of this
@@ -301,13 +373,21 @@ impl Registry {
         before.len() == map.methods.len() && before.iter().zip(&map.methods).all(|(a, b)| same_paths(a, b))
     }
 
-    /// Those of a class whose structure graphs are counted, or that has probes of coverage; true if this is
-    /// its first appearance.
+    /// The ids of a class, given out at its first appearance; true if this is it. `guide`: the fingerprint of
+    /// the profile of this run that it is numbered by; 0 for none.
     ///
     /// # Errors
     /// If there are no more ids.
-    pub fn ids_with(&self, map: &Arc<ClassMap>, slots: Slots) -> Result<(ClassIds, bool), NoIds> {
-        self.register(map, |_| slots, 0)
+    pub fn ids_with(&self, map: &Arc<ClassMap>, slots: Slots, guide: u64) -> Result<(ClassIds, bool), NoIds> {
+        let mut inner = write(&self.inner);
+        let key = (inner.current, map.sha256, map.name.clone(), guide);
+        if let Some(entry) = inner.of_key(&key) {
+            return Ok((entry.ids, false));
+        }
+        let mut plan = inner.plan()?;
+        let ids = plan.add(key, Arc::clone(map), slots)?;
+        inner.commit(plan);
+        Ok((ids, true))
     }
 
     /// The ids of a class with probes of coverage. `make_room`: for all probes below a number; asked by one
@@ -326,25 +406,7 @@ impl Registry {
         if !end.is_some_and(make_room) {
             return Err(NoIds::NoRoom);
         }
-        Ok(self.ids_with(map, Slots::Coverage(Arc::new(coverage)))?.0)
-    }
-
-    fn register(
-        &self,
-        map: &Arc<ClassMap>,
-        slots: impl FnOnce(&ClassMap) -> Slots,
-        guide: u64,
-    ) -> Result<(ClassIds, bool), NoIds> {
-        let mut inner = write(&self.inner);
-        let key = (inner.current, map.sha256, map.name.clone(), guide);
-        if let Some(entry) = inner.of_key(&key) {
-            return Ok((entry.ids, false));
-        }
-        let mut plan = inner.plan()?;
-        let ids = plan.next;
-        plan.add(key, Arc::clone(map), slots(map))?;
-        inner.commit(plan);
-        Ok((ids, true))
+        Ok(self.ids_with(map, Slots::Coverage(Arc::new(coverage)), 0)?.0)
     }
 
     /// Takes in the classes of an output of `trodden instrument`, which have their numbers already: counted
@@ -374,7 +436,7 @@ impl Registry {
         }
         let mut inner = write(&self.inner);
         let mut plan = inner.plan()?;
-        let bases = plan.next;
+        let mut bases = None;
         let mut conditions: Vec<BTreeMap<usize, MethodConditions>> = Vec::new();
         conditions.resize_with(map.classes.len(), BTreeMap::new);
         for ((class, method), of) in map.conditions {
@@ -383,8 +445,10 @@ impl Registry {
         let classes: Vec<Arc<ClassMap>> = map.classes.into_iter().map(|class| class.map).collect();
         for (class, slots) in classes.iter().zip(slots) {
             let key = (inner.current, class.sha256, class.name.clone(), 0);
-            plan.add(key, Arc::clone(class), slots)?;
+            let ids = plan.add(key, Arc::clone(class), slots)?;
+            bases.get_or_insert(ids);
         }
+        let bases = bases.unwrap_or(plan.next);
         inner.commit(plan);
         drop(inner);
         let names: HashSet<&str> = classes.iter().map(|class| class.name.as_str()).collect();
@@ -471,21 +535,24 @@ impl Registry {
         self.read().current_named(name).next().is_some()
     }
 
-    /// The class whose slots a slot is among.
-    pub fn class_of_slot(&self, slot: CounterSlot) -> Option<ClassEntry> {
+    /// The class, method and path that a slot counts.
+    pub fn path_of_slot(&self, slot: CounterSlot) -> Option<(ClassEntry, usize, u64)> {
         let inner = self.read();
         let classes = inner.classes();
-        let after = classes.partition_point(|(_, entry)| entry.ids.first_counter <= slot);
-        // Classes without slots begin where the next one does.
-        let (_, entry) = classes[..after]
-            .iter()
-            .rfind(|(_, entry)| entry.slots.number() > 0)?;
-        Some(entry.clone())
+        let found = path_of(slot, |at| {
+            let after = classes.partition_point(|(_, entry)| entry.ids.first_counter <= at);
+            // Classes without slots begin where the next one does.
+            let mut before = classes[..after].iter();
+            Some(&before.rfind(|(_, entry)| entry.slots.number() > 0)?.1)
+        });
+        found.map(|(entry, method, path)| (entry.clone(), method, path))
     }
 
-    /// The first counter slot that is not given out, in any configuration.
+    /// One past the last counter slot that is given out, in any configuration.
     pub fn counters(&self) -> CounterSlot {
-        self.read().next().first_counter
+        let inner = self.read();
+        let last = inner.classes().last().and_then(|(_, entry)| end(entry));
+        CounterSlot(last.unwrap_or(ThreadBlock::HEADER))
     }
 
     /// Numbers of classes and of methods, of all configurations.
@@ -536,6 +603,7 @@ mod tests {
 
     use super::*;
     use crate::jvm::{Panicked, catch};
+    use crate::sampling::SplitMix;
 
     thread_local! {
         /// Checkpoints that this thread passes before one panics.
@@ -656,6 +724,7 @@ mod tests {
         let plan = |counters, methods| Plan {
             classes: Vec::new(),
             next: ClassIds::new(counters, methods),
+            pages: None,
             slots: ThreadBlocks::MAX_SLOTS,
         };
         let key = (0, [1; 32], "a/B".to_owned(), 0);
@@ -671,7 +740,7 @@ mod tests {
         }
         assert_eq!(
             plan(0, 0).add(key.clone(), shapes(), Slots::paths(&shapes())),
-            Ok(())
+            Ok(ClassIds::new(0, 0))
         );
         let small = Plan {
             slots: 1,
@@ -690,6 +759,59 @@ mod tests {
             source_file: None,
             methods: Vec::new(),
         })
+    }
+
+    /// However classes lie on pages, a slot belongs to one path, and that of a caller shares no page with that
+    /// of another method.
+    #[test]
+    fn each_slot_counts_one_path_and_callers_are_apart() {
+        let registry = Registry::default();
+        let one = &shapes().methods[0];
+        let mut random = SplitMix::new(7);
+        let mut below = |number: u64| (random.unit() * number as f64) as u64;
+        for class in 0..300 {
+            let number = if class % 30 == 0 { 700 } else { below(30) as usize };
+            let map = ClassMap {
+                name: format!("C{class}"),
+                sha256: [0; 32],
+                source_file: None,
+                methods: vec![one.clone(); number],
+            };
+            let callers: Vec<bool> = (0..number).map(|_| below(3) == 0).collect();
+            let layout = match class % 7 {
+                0 => CounterLayout::of(&map),
+                _ => CounterLayout::apart(&map.methods, |method| callers[method]),
+            };
+            let map = Arc::new(map);
+            let slots = Slots::Paths(Arc::new(layout.clone()));
+            let ids = registry.ids_with(&map, slots, 0).unwrap().0;
+            let page = |base: u32| (ids.first_counter.0 + base) / Pages::SLOTS;
+            let pages = |wanted: bool| -> HashSet<u32> {
+                let of = layout.base.iter().zip(&callers).filter(|(_, is)| **is == wanted);
+                let ends = |base: u32| [page(base), page(base + one.num_paths() as u32 - 1)];
+                of.flat_map(|(base, _)| ends(base.unwrap())).collect()
+            };
+            assert!(
+                layout.pages == Pages::Any || pages(true).is_disjoint(&pages(false)),
+                "{class}"
+            );
+        }
+        let mut seen = HashSet::new();
+        for entry in registry.classes() {
+            let Slots::Paths(layout) = &entry.slots else {
+                unreachable!()
+            };
+            for (method, base) in layout.base.iter().enumerate() {
+                for path in 0..one.num_paths() {
+                    let slot = entry.ids.first_counter.plus(base.unwrap() + path as u32);
+                    assert!(seen.insert(slot) && slot < registry.counters());
+                    let found = registry
+                        .path_of_slot(slot)
+                        .map(|(at, method, path)| (at.ids, method, path));
+                    assert_eq!(found, Some((entry.ids, method, path)));
+                }
+            }
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use trodden_instrumenter::{CounterSlot, MethodId};
 use trodden_profile::{MethodCounts, MethodPart};
 
-use crate::classes::{ClassEntry, Registry, Slots};
+use crate::classes::{ClassEntry, Registry, Slots, path_of};
 use crate::sampling::{ExactCounts, Placement, add_counts};
 use crate::threads::{Cut, Hashed, ThreadBlock};
 
@@ -119,17 +119,7 @@ impl<'a> Parts<'a> {
 
     /// The class, method and path of a slot; `None` for one that counts something else.
     fn path_of(&self, slot: u32) -> Option<(&ClassEntry, usize, u64)> {
-        let (first, entry) = self.classes.range(..=slot).next_back()?;
-        let Slots::Paths(layout) = &entry.slots else {
-            return None;
-        };
-        let at = slot - first;
-        let bases = layout.base.iter().enumerate();
-        let below = bases.filter_map(|(method, base)| Some((method, (*base)?)));
-        let (method, base) = below
-            .filter(|(_, base)| *base <= at)
-            .max_by_key(|(_, base)| *base)?;
-        let path = u64::from(at - base);
-        (path < entry.map.methods[method].num_paths()).then_some((entry, method, path))
+        let last = |at: CounterSlot| Some(self.classes.range(..=at.0).next_back()?.1);
+        path_of(CounterSlot(slot), last)
     }
 }

@@ -140,8 +140,28 @@ pub struct CounterLayout {
     /// Per method: the slot, behind all of these, that counts how often a constructor was begun, where probes
     /// count that; `None` for other methods, and where there is no room.
     pub begun: Vec<Option<u32>>,
-    /// Length of the dense array.
+    /// Length of the dense array, with what lies between its parts.
     pub slots: u32,
+    /// Where the array may be.
+    pub pages: Pages,
+}
+
+/// How the dense array of a class lies on pages of memory. A right to write is one to a whole page: who waits
+/// for the next count of a method is woken by all counts on its page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pages {
+    /// Anywhere, without a gap.
+    Any,
+    /// On the first page of a pair, this many slots; those of [callers](CounterLayout::apart) on the same
+    /// places of the second one.
+    Pair(u32),
+    /// From the beginning of a pair of pages on; those of callers behind the others, from a page on.
+    Own,
+}
+
+impl Pages {
+    /// Slots of a page: 4 KiB. Where pages are larger, less is apart.
+    pub const SLOTS: u32 = 512;
 }
 
 impl CounterLayout {
@@ -157,28 +177,64 @@ impl CounterLayout {
 
     /// The layout for methods.
     pub fn of_methods(methods: &[MethodMap]) -> Self {
-        let mut slots = 0u64;
-        let place = |paths: u64| {
-            let fits = paths <= Self::DENSE_LIMIT && slots + paths <= Self::SLOTS_LIMIT;
+        let (layout, _) = Self::parts(methods, |_| false);
+        layout
+    }
+
+    /// The layout for methods, of which some are callers: methods whose paths lead to path ends of others, and
+    /// in which none ends in between. Counts of the others, which come far more often, are on other pages.
+    pub fn apart(methods: &[MethodMap], is_caller: impl Fn(usize) -> bool) -> Self {
+        let (mut layout, of_callers) = Self::parts(methods, &is_caller);
+        let width = layout.slots.max(of_callers);
+        let gap = if width <= Pages::SLOTS {
+            layout.pages = Pages::Pair(width);
+            Pages::SLOTS
+        } else {
+            layout.pages = Pages::Own;
+            layout.slots.next_multiple_of(Pages::SLOTS)
+        };
+        if of_callers > 0 {
+            layout.slots = gap + of_callers;
+            for (_, base) in layout
+                .base
+                .iter_mut()
+                .enumerate()
+                .filter(|(at, _)| is_caller(*at))
+            {
+                *base = base.map(|base| base + gap);
+            }
+        }
+        layout
+    }
+
+    /// The layout without callers' slots, and the number of those, which are counted from 0.
+    fn parts(methods: &[MethodMap], is_caller: impl Fn(usize) -> bool) -> (Self, u32) {
+        let mut slots = [0u64; 2];
+        let place = |(at, method): (usize, &MethodMap)| {
+            let paths = method.num_paths();
+            let fits = paths <= Self::DENSE_LIMIT && slots[0] + slots[1] + paths <= Self::SLOTS_LIMIT;
             fits.then(|| {
-                let base = slots as u32;
-                slots += paths;
-                base
+                let part = &mut slots[usize::from(is_caller(at))];
+                *part += paths;
+                (*part - paths) as u32
             })
         };
-        let base = methods.iter().map(MethodMap::num_paths).map(place).collect();
+        let base = methods.iter().enumerate().map(place).collect();
+        let [mut others, of_callers] = slots;
         let mut one = |method: &MethodMap| {
-            let fits = method.name == "<init>" && slots < Self::SLOTS_LIMIT;
+            let fits = method.name == "<init>" && others + of_callers < Self::SLOTS_LIMIT;
             fits.then(|| {
-                slots += 1;
-                slots as u32 - 1
+                others += 1;
+                others as u32 - 1
             })
         };
         let begun = methods.iter().map(&mut one).collect();
-        CounterLayout {
+        let layout = CounterLayout {
             base,
             begun,
-            slots: slots as u32,
-        }
+            slots: others as u32,
+            pages: Pages::Any,
+        };
+        (layout, of_callers as u32)
     }
 }

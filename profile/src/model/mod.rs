@@ -74,7 +74,7 @@ pub use kpaths::{
     ForestNode, ForestProblem, Forests, KPaths, KPathsOverlap, LevelOverlap, MethodOverlap, PathForest,
     kpaths_overlap,
 };
-pub use map::{BlockExit, BlockInfo, ClassMap, CounterLayout, EdgeLabel, LineEntry, MethodMap};
+pub use map::{BlockExit, BlockInfo, ClassMap, CounterLayout, EdgeLabel, LineEntry, MethodMap, Pages};
 pub use maps::MapsWriter;
 pub use memory::{Alike, Known, LeftAlone, Memory, MemoryRun, Remembered, alike};
 pub use merge::merge;

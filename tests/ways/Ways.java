@@ -1,0 +1,202 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.Arrays;
+import java.util.function.IntConsumer;
+
+/**
+ * Arguments: SHAPE SECONDS. One shape of code for that time. For each decision with a comment {@code way: NAME OUTCOME} it
+ * prints the name and the share of its method's time that the outcome has, by this thread's own CPU clock.
+ */
+public final class Ways {
+    private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
+    private static final String TEXT = "the path that a sample was on ends some time later ".repeat(600);
+    private static final int[] NUMBERS = new int[220];
+    private static long sum;
+
+    /** What the program measures: time by way. */
+    private static final class Share {
+        private final String name;
+        private final long[] spent = new long[2];
+
+        Share(String name) {
+            this.name = name;
+        }
+
+        void add(boolean way, long time) {
+            spent[way ? 1 : 0] += time;
+        }
+
+        void print() {
+            System.out.println(name + " " + (double) spent[1] / (spent[0] + spent[1]));
+        }
+    }
+
+    static long spin(int rounds) {
+        long x = rounds;
+        for (int i = 0; i < rounds; i++) {
+            x = x * 31 + (x >>> 7);
+        }
+        return x;
+    }
+
+    /** Each way calls a method. */
+    static void calls(int i) {
+        if (i % 3 == 0) { // way: calls yes
+            sum += heavy(i);
+        } else {
+            sum += light(i);
+        }
+    }
+
+    static long heavy(int i) {
+        return spin(90_000 + (i & 7)) ^ i;
+    }
+
+    static long light(int i) {
+        return spin(60_000 + (i & 7)) + i;
+    }
+
+    /** Plain arithmetic in both ways: compilers unroll the loops and leave most instructions without a place. */
+    static void loops(int i) {
+        if (i % 2 == 0) { // way: loops yes
+            for (int k = 1; k < NUMBERS.length; k++) {
+                int moved = NUMBERS[k] ^ i;
+                int at = k - 1;
+                while (at >= 0 && NUMBERS[at] > moved) {
+                    NUMBERS[at + 1] = NUMBERS[at];
+                    at--;
+                }
+                NUMBERS[at + 1] = moved;
+            }
+        } else {
+            int hash = 0;
+            for (int k = 0; k < TEXT.length(); k++) {
+                hash = hash * 31 + TEXT.charAt(k);
+            }
+            sum += hash;
+        }
+    }
+
+    /** Three levels, whose ways all lead to the same code. */
+    static void outer(int i) {
+        int rounds = 20_000;
+        if (i % 2 == 0) { // way: outer yes
+            rounds *= 3;
+        }
+        middle(i, rounds);
+    }
+
+    static void middle(int i, int rounds) {
+        int more = rounds;
+        if (i % 3 == 0) { // way: middle yes
+            more *= 2;
+        }
+        inner(i, more);
+    }
+
+    static void inner(int i, int rounds) {
+        int most = rounds;
+        if (i % 5 == 0) { // way: inner yes
+            most *= 4;
+        }
+        sum += spin(most);
+    }
+
+    /** Each activation is on the way of the first one. */
+    static long recursion(int i, int depth) {
+        int rounds = 10_000;
+        if (i % 4 == 0) { // way: recursion yes
+            rounds = 25_000;
+        }
+        long own = spin(rounds + depth);
+        return depth == 0 ? own : own ^ recursion(i, depth - 1);
+    }
+
+    /** One way ends in an exception, which is caught here. */
+    static void exceptions(int i) {
+        if (i % 3 == 0) { // way: exceptions yes
+            try {
+                sum += failing(i);
+            } catch (IllegalStateException e) {
+                sum++;
+            }
+        } else {
+            sum += light(i);
+        }
+    }
+
+    static long failing(int i) {
+        long x = spin(80_000);
+        if (x != i) {
+            throw new IllegalStateException();
+        }
+        return x;
+    }
+
+    /** As with calls, in threads that leave their carriers. */
+    static void virtual(int i) {
+        if (i % 3 == 0) { // way: virtual yes
+            sum += heavy(i);
+            Thread.yield();
+        } else {
+            sum += light(i);
+        }
+    }
+
+    /** Calls for that time, each of which is on one of the ways of all the decisions. */
+    private static void measure(double seconds, IntConsumer call, Share[] shares, int[] every) {
+        long end = CLOCK.getCurrentThreadCpuTime() + (long) (seconds * 1e9);
+        long before = CLOCK.getCurrentThreadCpuTime();
+        for (int i = 0; before < end; i++) {
+            call.accept(i);
+            long after = CLOCK.getCurrentThreadCpuTime();
+            for (int at = 0; at < shares.length; at++) {
+                shares[at].add(i % every[at] == 0, after - before);
+            }
+            before = after;
+        }
+    }
+
+    /** Virtual threads have no clock of their own: the median of each way's calls, which all take the same time. */
+    private static void measureVirtual(double seconds, Share share) throws Exception {
+        long end = System.nanoTime() + (long) (seconds * 1e9);
+        long[][] took = new long[2][1 << 20];
+        int[] number = new int[2];
+        for (int i = 0; System.nanoTime() < end; i++) {
+            int call = i;
+            Runnable task = () -> {
+                long before = System.nanoTime();
+                virtual(call);
+                int way = call % 3 == 0 ? 1 : 0;
+                took[way][number[way]++] = System.nanoTime() - before;
+            };
+            Thread thread = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task);
+            thread.join();
+        }
+        for (int way = 0; way < 2; way++) {
+            Arrays.sort(took[way], 0, number[way]);
+            share.add(way == 1, number[way] * took[way][number[way] / 2]);
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        String shape = args[0];
+        double seconds = Double.parseDouble(args[1]);
+        Share[] shares = {new Share(shape)};
+        switch (shape) {
+            case "calls" -> measure(seconds, Ways::calls, shares, new int[] {3});
+            case "loops" -> measure(seconds, Ways::loops, shares, new int[] {2});
+            case "nested" -> {
+                shares = new Share[] {new Share("outer"), new Share("middle"), new Share("inner")};
+                measure(seconds, Ways::outer, shares, new int[] {2, 3, 5});
+            }
+            case "recursion" -> measure(seconds, i -> sum += recursion(i, 6), shares, new int[] {4});
+            case "exceptions" -> measure(seconds, Ways::exceptions, shares, new int[] {3});
+            default -> measureVirtual(seconds, shares[0]);
+        }
+        for (Share share : shares) {
+            share.print();
+        }
+        System.out.println("sum " + sum);
+    }
+}
