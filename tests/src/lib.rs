@@ -58,6 +58,7 @@ pub mod talker;
 pub mod target;
 pub mod trace;
 pub mod walk;
+pub mod ways;
 
 /// Any error: tests only ever print them.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;

@@ -9,8 +9,8 @@ import java.util.function.IntConsumer;
  */
 public final class Ways {
     private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
-    private static final String TEXT = "the path that a sample was on ends some time later ".repeat(600);
-    private static final int[] NUMBERS = new int[220];
+    private static final String TEXT = "the path that a sample was on ends some time later ".repeat(2000);
+    private static final int[] NUMBERS = new int[600];
     private static long sum;
 
     /** What the program measures: time by way. */
@@ -60,7 +60,7 @@ public final class Ways {
     static void loops(int i) {
         if (i % 2 == 0) { // way: loops yes
             for (int k = 1; k < NUMBERS.length; k++) {
-                int moved = NUMBERS[k] ^ i;
+                int moved = (i * 7919 + k * 31337) & 0xffff;
                 int at = k - 1;
                 while (at >= 0 && NUMBERS[at] > moved) {
                     NUMBERS[at + 1] = NUMBERS[at];
@@ -137,10 +137,10 @@ public final class Ways {
     static void virtual(int i) {
         if (i % 3 == 0) { // way: virtual yes
             sum += heavy(i);
-            Thread.yield();
         } else {
             sum += light(i);
         }
+        Thread.yield();
     }
 
     /** Calls for that time, each of which is on one of the ways of all the decisions. */

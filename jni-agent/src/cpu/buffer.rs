@@ -39,7 +39,7 @@ struct Slot {
     in_call: AtomicBool,
     /// See [`Stack::waits`].
     innermost: WaitSlot,
-    caller: WaitSlot,
+    callers: [WaitSlot; CALLERS],
     /// See [`Stack::instead`]; a ticket of 0: none.
     instead: AtomicU64,
     instead_slot: AtomicU32,
@@ -112,13 +112,19 @@ impl Stack {
     }
 }
 
+/// Callers next to the innermost method that wait wherever the farthest one is that waits.
+pub const NEAREST: usize = 3;
+/// Callers that a sample waits for, at most.
+const CALLERS: usize = NEAREST + 1;
+
 /// The path ends that a sample waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Waits {
     /// For the innermost method that counts.
     pub innermost: Option<Wait>,
-    /// For a random one of those that led to it.
-    pub caller: Option<Wait>,
+    /// For the [nearest](NEAREST) of those that led to it, up to a random one; last for this, if it is none of
+    /// them.
+    pub callers: [Option<Wait>; CALLERS],
 }
 
 /// A sample waits for a path end.
@@ -203,7 +209,9 @@ impl Buffer {
                 slot.count.store(stack.count.min(ROOM as i32), Ordering::Relaxed);
                 slot.in_call.store(stack.in_call, Ordering::Relaxed);
                 slot.innermost.set(stack.waits.innermost);
-                slot.caller.set(stack.waits.caller);
+                for (slot, wait) in slot.callers.iter().zip(stack.waits.callers) {
+                    slot.set(wait);
+                }
                 let NextCount {
                     ticket,
                     slot: counted,
@@ -248,7 +256,7 @@ impl Buffer {
                 in_call: slot.in_call.load(Ordering::Relaxed),
                 waits: Waits {
                     innermost: slot.innermost.get(),
-                    caller: slot.caller.get(),
+                    callers: slot.callers.each_ref().map(WaitSlot::get),
                 },
                 instead: Some(NextCount {
                     ticket: slot.instead.load(Ordering::Relaxed),
@@ -293,7 +301,7 @@ mod tests {
                 in_call: first == 10,
                 waits: Waits {
                     innermost: (first == 10).then_some(WAIT),
-                    caller: None,
+                    callers: [None; CALLERS],
                 },
                 instead: (first == 10).then_some(NEXT),
                 ..Stack::of(count)
@@ -320,7 +328,7 @@ mod tests {
                     sample.stack.is_ok_and(|stack| stack[0].method == 10)
                 );
                 assert_eq!(sample.waits.innermost, sample.in_call.then_some(WAIT));
-                assert_eq!(sample.waits.caller, None);
+                assert_eq!(sample.waits.callers, [None; CALLERS]);
                 assert_eq!(sample.instead, sample.in_call.then_some(NEXT));
                 taken.push((sample.stack.map(|s| (s.len(), s[0].method, s[1].bci)), sample.cut));
             });

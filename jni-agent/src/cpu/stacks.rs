@@ -352,9 +352,15 @@ impl Stacks {
         if let (Some(stack), None) = (stack_hash, sample.waits.innermost) {
             at = self.drawn(at, stack);
         }
-        let waits = [(sample.waits.innermost, true), (sample.waits.caller, false)];
-        for (wait, is_innermost) in waits {
-            if let (Some(wait), Ok(stack)) = (wait, sample.stack)
+        let callers = sample
+            .waits
+            .callers
+            .into_iter()
+            .flatten()
+            .map(|wait| (wait, false));
+        let innermost = sample.waits.innermost.map(|wait| (wait, true));
+        for (wait, is_innermost) in innermost.into_iter().chain(callers) {
+            if let Ok(stack) = sample.stack
                 && let Some(raw) = stack.get(wait.depth as usize)
                 && let Some(seen) = self.method_of(raw, &mut look_up)
             {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::profile::{SUSPICIOUS, agent_flag};
-use trodden_tests::{Result, artefacts, build, pages, process};
+use trodden_tests::{Result, artefacts, build, chance, pages, process, ways};
 
 pub const LIMIT: Duration = Duration::from_secs(300);
 /// The profile in a folder of [`profiled`].
@@ -324,5 +324,29 @@ fn the_first_profile_of_the_documentation_works() -> Result<()> {
         assert!(outcome.stdout.contains(shown), "{shown}\n{}", outcome.stdout);
     }
     assert!(folder.path().join("shop.html").is_file());
+    Ok(())
+}
+
+/// Ways of all shapes of code have the time that the program measured; intervals of 95 % hold more often than
+/// not, and say something. `--bin ways` counts how often.
+#[test]
+fn ways_have_the_time_that_the_program_measured() -> Result<()> {
+    for jdk in &Jdk::ends()? {
+        for shape in ways::SHAPES {
+            if shape == "virtual" && jdk.feature < 21 {
+                continue;
+            }
+            chance::with_more(&[1.5, 3.0], |seconds| {
+                for way in ways::run(jdk, shape, seconds)? {
+                    let off = (way.share - way.truth).abs();
+                    let half = (way.interval[1] - way.interval[0]) / 2.0;
+                    if off > 3.0 * half.max(0.02) || half > 0.12 {
+                        return Err(format!("JDK {}, {shape}: {way:?}", jdk.feature).into());
+                    }
+                }
+                Ok(())
+            })?;
+        }
+    }
     Ok(())
 }

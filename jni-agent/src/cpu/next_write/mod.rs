@@ -59,7 +59,7 @@ pub use answers::{Answer, Outcome};
 pub use targets::Calls;
 pub use waiting::Waiting;
 
-use super::buffer::{NextCount, RawFrame, Wait, Waits};
+use super::buffer::{NEAREST, NextCount, RawFrame, Wait, Waits};
 use super::doubtful::Certainty;
 use crate::classes::PathSlots;
 use crate::locks::lock;
@@ -75,7 +75,7 @@ const MAX_FOREIGN: u32 = 256;
 /// Those of them for which all counters of the thread are refused.
 const MAX_FOREIGN_BY_KEY: u32 = 16;
 /// The part of the program's CPU time that waits may take, in handlers: those of innermost methods, and those
-/// of callers.
+/// of callers, which have what is left of the former as well.
 const BUDGET: f64 = 0.01;
 /// Time of a handler's work, at most.
 const LONGEST: Duration = Duration::from_micros(100);
@@ -141,12 +141,12 @@ impl Throttle {
         self.took.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// See [`NextWrite::budget`].
-    fn budget(&self, sampled: u64) -> u64 {
+    /// Sets the part, after samples for that much time, of which waits may take `allowed`; in nanoseconds.
+    /// Returns what they took.
+    fn budget(&self, sampled: u64, allowed: f64) -> u64 {
         let took = self.took.swap(0, Ordering::Relaxed);
         if sampled > 0 {
             let part = f64::from(self.part.load(Ordering::Relaxed));
-            let allowed = BUDGET * sampled as f64;
             // Half of the way: one interval is short.
             let wanted = part * (allowed / (took as f64).max(allowed / 2.0)).sqrt();
             let least = f64::from(u32::MAX) / 256.0;
@@ -211,6 +211,31 @@ pub enum Found {
     /// The stack is not of the path end: its code, too, is put down to another method. `same_code`: see
     /// [`Counting`].
     Unfit { same_code: bool },
+}
+
+/// Callers that one is chosen among, at most.
+const MOST_CALLERS: usize = 128;
+
+/// The innermost activation at each place that led to a method's, which comes first, by their depths: a sample is
+/// once at each place. In a signal handler.
+fn distinct(
+    frames: &[RawFrame],
+    mut counted: impl Iterator<Item = (usize, PathSlots)>,
+) -> ([(usize, PathSlots); MOST_CALLERS], usize) {
+    let nothing = PathSlots { first: 0, number: 0 };
+    let mut callers = [(0, nothing); MOST_CALLERS];
+    let mut number = 0;
+    while number < MOST_CALLERS
+        && let Some((depth, slots)) = counted.next()
+    {
+        let place = frames[depth];
+        let known = callers[..number].iter().any(|&(at, _)| frames[at] == place);
+        if !known {
+            callers[number] = (depth, slots);
+            number += 1;
+        }
+    }
+    (callers, number)
 }
 
 /// The one of this process.
@@ -346,8 +371,9 @@ impl NextWrite {
     }
 
     /// A sample of the calling thread, which has this stack (innermost frame first), waits for a path end of
-    /// the innermost method that counts, and for one of a random method among those that led to it, if it
-    /// can. In a signal handler, on the thread whose block it is.
+    /// the innermost method that counts, and for those of methods that led to it, up to a random one, if it
+    /// can. The path ends of the nearest ones come on the way to that one's. In a signal handler, on the thread
+    /// whose block it is.
     pub fn wait(&self, waiting: &Waiting, frames: &[RawFrame], at: Interruption) -> Waits {
         let Interruption {
             context,
@@ -390,15 +416,27 @@ impl NextWrite {
             })
         };
         let innermost = counted.next();
-        let callers = counted.clone().count();
-        let at = ((u64::from(self.random()) * callers as u64) >> 32) as usize;
-        let caller = counted.nth(at);
         let of_innermost = innermost.zip(self.innermost.draw(self.random()));
-        let of_caller = caller.zip(self.callers.draw(self.random()));
-        Waits {
+        let mut waits = Waits {
             innermost: of_innermost.and_then(|(at, represents)| wait(at, false, represents)),
-            caller: of_caller.and_then(|(at, represents)| wait(at, true, represents * callers as f32)),
+            ..Waits::default()
+        };
+        let (Some(innermost), Some(represents)) = (innermost, self.callers.draw(self.random())) else {
+            return waits;
+        };
+        let (callers, number) = distinct(frames, std::iter::once(innermost).chain(counted));
+        let (callers, number) = (&callers[1..], number - 1);
+        let farthest = ((u64::from(self.random()) * number as u64) >> 32) as usize;
+        for (nth, &at) in callers.iter().enumerate().take(number.min(farthest + 1)) {
+            if nth < NEAREST {
+                // Of `number` callers that may be the farthest one, those from this one on let it wait.
+                let represents = represents * number as f32 / (number - nth) as f32;
+                waits.callers[nth] = wait(at, true, represents);
+            } else if nth == farthest {
+                waits.callers[NEAREST] = wait(at, true, represents * number as f32);
+            }
         }
+        waits
     }
 
     fn throttle(&self, is_caller: bool) -> &Throttle {
@@ -415,7 +453,10 @@ impl NextWrite {
     /// Sets which part of samples wait, after samples for that much CPU time; for one thread at a time.
     /// Returns the nanoseconds that waits took since the last call.
     pub fn budget(&self, sampled: u64) -> u64 {
-        self.innermost.budget(sampled) + self.callers.budget(sampled)
+        let allowed = BUDGET * sampled as f64;
+        let innermost = self.innermost.budget(sampled, allowed);
+        let left = (allowed - innermost as f64).max(0.0);
+        innermost + self.callers.budget(sampled, allowed + left)
     }
 
     /// The thread that counted in this block has ended, or another one begins to.
@@ -495,6 +536,26 @@ mod tests {
         wait.expect("a wait").ticket
     }
 
+    #[test]
+    fn a_place_waits_once() {
+        let of = |methods: &[usize]| {
+            let frames = frames(methods);
+            let slots = |(depth, frame): (usize, &RawFrame)| {
+                let first = frame.method as u32;
+                (depth, PathSlots { first, number: 2 })
+            };
+            let (callers, number) = distinct(&frames, frames.iter().enumerate().map(slots));
+            let callers = callers[..number].iter();
+            callers
+                .map(|&(depth, slots)| (depth, slots.first))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[9, 7, 9, 7, 5, 9]), [(0, 9), (1, 7), (4, 5)]);
+        assert_eq!(of(&[]), []);
+        let many: Vec<usize> = (10..1000).collect();
+        assert_eq!(of(&many).len(), MOST_CALLERS);
+    }
+
     /// One process has one handler, so this is one test.
     #[test]
     fn the_next_store_to_a_methods_slots_answers() {
@@ -533,15 +594,15 @@ mod tests {
         all.open();
         assert_eq!(wait(&frames(&[UNKNOWN])), Waits::default());
         let waits = wait(&stack);
-        let (of_inner, of_outer) = (ticket(waits.innermost), ticket(waits.caller));
+        let (of_inner, of_outer) = (ticket(waits.innermost), ticket(waits.callers[0]));
         assert_eq!(
-            (waits.innermost.unwrap().depth, waits.caller.unwrap().depth),
+            (waits.innermost.unwrap().depth, waits.callers[0].unwrap().depth),
             (1, 2)
         );
         // A second sample of the same activations waits for the same path ends.
         let again = wait(&stack);
         assert_eq!(
-            (ticket(again.innermost), ticket(again.caller)),
+            (ticket(again.innermost), ticket(again.callers[0])),
             (of_inner, of_outer)
         );
         // Another method's slot on the same page, then a path of each, out of order.
@@ -584,10 +645,10 @@ mod tests {
         let mut dropped = answers();
         dropped.sort_by_key(|(ticket, _)| *ticket);
         // The caller is the activation that waits already.
-        assert_eq!(ticket(deep.caller), ticket(other.innermost));
+        assert_eq!(ticket(deep.callers[0]), ticket(other.innermost));
         assert_eq!(
             dropped,
-            [deep.caller, deep.innermost].map(|wait| (ticket(wait), Outcome::Dropped))
+            [deep.callers[0], deep.innermost].map(|wait| (ticket(wait), Outcome::Dropped))
         );
 
         // In doubt: the next path end of any method, and the stack there, say where it was. Other waits go
@@ -635,7 +696,7 @@ mod tests {
                 answered,
                 [
                     (ticket(other.innermost), Outcome::Slot(31)),
-                    (ticket(other.caller), Outcome::Slot(22)),
+                    (ticket(other.callers[0]), Outcome::Slot(22)),
                     (ticket(waits.innermost), found)
                 ]
             );
@@ -722,13 +783,13 @@ mod tests {
     fn a_part_of_the_samples_waits_where_all_cost_too_much() {
         let all = Throttle::new(1.0);
         let part = || f64::from(all.part.load(Ordering::Relaxed)) / f64::from(u32::MAX);
-        assert_eq!(all.budget(1_000_000), 0);
+        assert_eq!(all.budget(1_000_000, BUDGET * 1e6), 0);
         assert_eq!(part(), 1.0);
         // A tenth of the time, where a hundredth may be: each interval costs the part of it that waits.
         for _ in 0..40 {
             (0..1000).for_each(|_| all.add(Duration::from_nanos((100_000.0 * part()) as u64)));
             all.add(Duration::from_secs(1));
-            all.budget(1_000_000_000);
+            all.budget(1_000_000_000, BUDGET * 1e9);
         }
         assert!((part() - 0.1).abs() < 0.005, "{}", part());
         let random = NextWrite::new(1 << 28, 0..0, locate, Key::none());
