@@ -133,28 +133,46 @@ public final class Ways {
         return x;
     }
 
-    /** As with calls, in threads that leave their carriers. */
-    static void virtual(int i) {
+    /** As with calls, in threads that leave their carriers. Returns what the call took. */
+    static long virtual(int i) {
+        long before = System.nanoTime();
         if (i % 3 == 0) { // way: virtual yes
             sum += heavy(i);
         } else {
             sum += light(i);
         }
+        long took = System.nanoTime() - before;
         Thread.yield();
+        return took;
     }
 
     /** Calls for that time, each of which is on one of the ways of all the decisions. */
     private static void measure(double seconds, IntConsumer call, Share[] shares, int[] every) {
+        long reading = reading();
         long end = CLOCK.getCurrentThreadCpuTime() + (long) (seconds * 1e9);
         long before = CLOCK.getCurrentThreadCpuTime();
         for (int i = 0; before < end; i++) {
             call.accept(i);
-            long after = CLOCK.getCurrentThreadCpuTime();
+            long spent = CLOCK.getCurrentThreadCpuTime() - before - reading;
             for (int at = 0; at < shares.length; at++) {
-                shares[at].add(i % every[at] == 0, after - before);
+                shares[at].add(i % every[at] == 0, spent);
             }
-            before = after;
+            before = CLOCK.getCurrentThreadCpuTime();
         }
+    }
+
+    /** The cost of a reading of the clock, in nanoseconds. */
+    private static long reading() {
+        int readings = 5_000;
+        long best = Long.MAX_VALUE;
+        for (int attempt = 0; attempt < 20; attempt++) {
+            long first = CLOCK.getCurrentThreadCpuTime();
+            for (int i = 1; i < readings; i++) {
+                CLOCK.getCurrentThreadCpuTime();
+            }
+            best = Math.min(best, CLOCK.getCurrentThreadCpuTime() - first);
+        }
+        return best / readings;
     }
 
     /** Virtual threads have no clock of their own: the median of each way's calls, which all take the same time. */
@@ -165,10 +183,8 @@ public final class Ways {
         for (int i = 0; System.nanoTime() < end; i++) {
             int call = i;
             Runnable task = () -> {
-                long before = System.nanoTime();
-                virtual(call);
                 int way = call % 3 == 0 ? 1 : 0;
-                took[way][number[way]++] = System.nanoTime() - before;
+                took[way][number[way]++] = virtual(call);
             };
             Thread thread = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task);
             thread.join();
