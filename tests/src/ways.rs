@@ -14,7 +14,16 @@ const LIMIT: Duration = Duration::from_secs(300);
 pub const CLOCK: f64 = 0.005;
 
 /// Shapes of code; the last one needs virtual threads.
-pub const SHAPES: [&str; 6] = ["calls", "loops", "nested", "recursion", "exceptions", "virtual"];
+pub const SHAPES: [&str; 8] = [
+    "calls",
+    "loops",
+    "nested",
+    "recursion",
+    "exceptions",
+    "plain",
+    "loud",
+    "virtual",
+];
 
 /// What one run says about one decision.
 #[derive(Clone, Debug)]

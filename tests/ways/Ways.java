@@ -10,8 +10,10 @@ import java.util.function.IntConsumer;
 public final class Ways {
     private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
     private static final String TEXT = "the path that a sample was on ends some time later ".repeat(2000);
+    private static final byte[][] BYTES = {new byte[9_000], new byte[90_000], new byte[900_000], new byte[9_000_000]};
     private static final int[] NUMBERS = new int[600];
     private static long sum;
+    private static long seed = System.nanoTime();
 
     /** What the program measures: time by way. */
     private static final class Share {
@@ -133,6 +135,32 @@ public final class Ways {
         return x;
     }
 
+    /** Paths of very different lengths, whose calls have no counts. */
+    static void plain(int length) {
+        if (length == 0) { // way: plain-5us yes
+            sum += Arrays.hashCode(BYTES[0]);
+        } else if (length == 1) { // way: plain-50us yes
+            sum += Arrays.hashCode(BYTES[1]);
+        } else if (length == 2) { // way: plain-500us yes
+            sum += Arrays.hashCode(BYTES[2]);
+        } else {
+            sum += Arrays.hashCode(BYTES[3]);
+        }
+    }
+
+    /** As above, with loops below that count each round. */
+    static void loud(int length) {
+        if (length == 0) { // way: loud-5us yes
+            sum += spin(5_000);
+        } else if (length == 1) { // way: loud-50us yes
+            sum += spin(50_000);
+        } else if (length == 2) { // way: loud-500us yes
+            sum += spin(500_000);
+        } else {
+            sum += spin(5_000_000);
+        }
+    }
+
     /** As with calls, in threads that leave their carriers. Returns what the call took. */
     static long virtual(int i) {
         long before = System.nanoTime();
@@ -159,6 +187,35 @@ public final class Ways {
             }
             before = CLOCK.getCurrentThreadCpuTime();
         }
+    }
+
+    /** Calls of each length, so many that they take about the same time in all. */
+    private static void measureLengths(double seconds, IntConsumer call, Share[] shares) {
+        long reading = reading();
+        long end = CLOCK.getCurrentThreadCpuTime() + (long) (seconds * 1e9);
+        int[] done = new int[4];
+        while (CLOCK.getCurrentThreadCpuTime() < end) {
+            // 1, 10, 100 and 1000 calls, in any order.
+            int length = 0;
+            for (int draw = (int) (random() * 1111); draw >= 0 && length < 3; length++) {
+                draw -= new int[] {1000, 100, 10}[length];
+                if (draw < 0) {
+                    break;
+                }
+            }
+            done[length]++;
+            long before = CLOCK.getCurrentThreadCpuTime();
+            call.accept(length);
+            long spent = CLOCK.getCurrentThreadCpuTime() - before - reading;
+            for (int at = 0; at < shares.length; at++) {
+                shares[at].add(at == length, spent);
+            }
+        }
+    }
+
+    private static double random() {
+        seed = seed * 6364136223846793005L + 1442695040888963407L;
+        return (seed >>> 11) / (double) (1L << 53);
     }
 
     /** The cost of a reading of the clock, in nanoseconds. */
@@ -207,6 +264,13 @@ public final class Ways {
                 measure(seconds, Ways::outer, shares, new int[] {2, 3, 5});
             }
             case "recursion" -> measure(seconds, i -> sum += recursion(i, 6), shares, new int[] {4});
+            case "plain", "loud" -> {
+                shares = new Share[3];
+                for (int at = 0; at < shares.length; at++) {
+                    shares[at] = new Share(shape + "-5" + new String[] {"us", "0us", "00us"}[at]);
+                }
+                measureLengths(seconds, shape.equals("loud") ? Ways::loud : Ways::plain, shares);
+            }
             case "exceptions" -> measure(seconds, Ways::exceptions, shares, new int[] {3});
             default -> measureVirtual(seconds, shares[0]);
         }

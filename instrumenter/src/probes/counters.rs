@@ -79,7 +79,7 @@ impl ProbeStrategy for Counters {
         }
         if let Some(slot) = method.begun.filter(|_| method.cut_paths != CutPaths::None) {
             asm.push_id(method.first_counter.0)?; // … offset
-            asm.push(slot as i32)?; // … offset slot
+            asm.push(slot)?; // … offset slot
             asm.call_shim(ShimMethod::CountAt)?; // …
         }
         Ok(())

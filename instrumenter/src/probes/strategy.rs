@@ -12,15 +12,15 @@ use crate::ids::{CounterSlot, MethodId};
 /// The properties of a method that a strategy may use.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbedMethod<'m> {
-    /// First counter slot of the class.
+    /// First counter slot of the part of the class's slots that the method's are in.
     pub first_counter: CounterSlot,
     /// The method's id.
     pub method_id: MethodId,
-    /// First slot of the method, counted from the class's first; `None` if the method's paths are hashed.
+    /// First slot of the method, counted from that; `None` if the method's paths are hashed.
     pub counter_base: Option<u32>,
     /// The slot, counted in the same way, for how often it was begun, if it is a constructor that calls
     /// another one, whose exceptions no handler of ours can catch.
-    pub begun: Option<u32>,
+    pub begun: Option<i32>,
     /// Local variable slot of the path register. Slots after it are the strategy's own.
     pub register: u16,
     /// True if an activation ends at most one path (no loop, no cut).

@@ -603,7 +603,6 @@ mod tests {
 
     use super::*;
     use crate::jvm::{Panicked, catch};
-    use crate::sampling::SplitMix;
 
     thread_local! {
         /// Checkpoints that this thread passes before one panics.
@@ -767,8 +766,13 @@ mod tests {
     fn each_slot_counts_one_path_and_callers_are_apart() {
         let registry = Registry::default();
         let one = &shapes().methods[0];
-        let mut random = SplitMix::new(7);
-        let mut below = |number: u64| (random.unit() * number as f64) as u64;
+        let mut state = 7u64;
+        let mut below = |number: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % number
+        };
         for class in 0..300 {
             let number = if class % 30 == 0 { 700 } else { below(30) as usize };
             let map = ClassMap {

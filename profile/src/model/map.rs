@@ -142,6 +142,8 @@ pub struct CounterLayout {
     pub begun: Vec<Option<u32>>,
     /// Length of the dense array, with what lies between its parts.
     pub slots: u32,
+    /// The first slot of [callers](Self::apart), if these are apart.
+    pub callers: Option<u32>,
     /// Where the array may be.
     pub pages: Pages,
 }
@@ -194,6 +196,7 @@ impl CounterLayout {
             layout.slots.next_multiple_of(Pages::SLOTS)
         };
         if of_callers > 0 {
+            layout.callers = Some(gap);
             layout.slots = gap + of_callers;
             for (_, base) in layout
                 .base
@@ -205,6 +208,12 @@ impl CounterLayout {
             }
         }
         layout
+    }
+
+    /// The first slot of the part that a method's slots are in: its path register runs from there on.
+    pub fn part(&self, method: usize) -> u32 {
+        let of_callers = self.callers.filter(|&first| self.base[method] >= Some(first));
+        of_callers.unwrap_or(0)
     }
 
     /// The layout without callers' slots, and the number of those, which are counted from 0.
@@ -233,6 +242,7 @@ impl CounterLayout {
             base,
             begun,
             slots: others as u32,
+            callers: None,
             pages: Pages::Any,
         };
         (layout, of_callers as u32)

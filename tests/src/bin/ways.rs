@@ -17,6 +17,9 @@ struct Arguments {
     /// CPU time of each run.
     #[arg(long, default_value_t = 2.2)]
     seconds: f64,
+    /// Only this shape.
+    #[arg(long)]
+    shape: Vec<String>,
     /// Each run, not only sums.
     #[arg(long)]
     each: bool,
@@ -34,7 +37,8 @@ fn main() -> Result<ExitCode> {
     println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
     for jdk in Jdk::both()? {
         for shape in SHAPES {
-            if shape == "virtual" && jdk.feature < 21 {
+            let wanted = arguments.shape.is_empty() || arguments.shape.iter().any(|wanted| wanted == shape);
+            if !wanted || (shape == "virtual" && jdk.feature < 21) {
                 continue;
             }
             let mut runs: Vec<Vec<Way>> = Vec::new();
