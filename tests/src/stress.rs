@@ -394,8 +394,8 @@ pub const COLLECTORS: [&str; 5] = [
     "UseShenandoahGC",
 ];
 
-/// Flags of the runs with CPU samples: a suspicious JVM, where no sample waits for its path; one where they do;
-/// and one where that is compiled code from the start.
+/// Flags of the runs with CPU samples: a suspicious JVM, where no sample waits for its path; one where they
+/// do; and one with compiled code from the start.
 pub const MODES: [(&str, &[&str]); 3] = [
     ("checked", &SUSPICIOUS),
     ("waiting", &["-Xverify:all"]),

@@ -93,7 +93,7 @@ impl Slots {
         Slots::Paths(Arc::new(CounterLayout::of(map)))
     }
 
-    /// How they lie on pages.
+    /// On which pages they are.
     fn pages(&self) -> Pages {
         match self {
             Slots::Paths(layout) => layout.pages,
@@ -156,7 +156,7 @@ struct Inner {
 struct Plan {
     /// Each with its key. A key that is known already keeps the class that it had.
     classes: Vec<(Key, ClassEntry)>,
-    /// What is free behind the last class, and how that one lies on pages.
+    /// What is free after the last class, and on which pages that one is.
     next: ClassIds,
     pages: Option<Pages>,
     /// Where slots end.
@@ -207,8 +207,7 @@ impl Plan {
 /// Slots of a pair of pages.
 const PAIR: u32 = 2 * Pages::SLOTS;
 
-/// The first slot of a class that lies on pages in this way, where these are free behind the last one, which
-/// lies in that way.
+/// The first slot of a class that is on these pages, after the last one, which is on those.
 fn begin(free: u32, last: Option<Pages>, pages: Pages) -> Option<u32> {
     let fits = match pages {
         Pages::Any => matches!(last, None | Some(Pages::Any)),
@@ -224,7 +223,7 @@ fn begin(free: u32, last: Option<Pages>, pages: Pages) -> Option<u32> {
     }
 }
 
-/// What is free behind a class for one that lies on pages in the same way; `None` if there are no such ids.
+/// What is free after a class for one with the same kind of pages; `None` if there are no such ids.
 fn after(entry: &ClassEntry) -> Option<ClassIds> {
     let methods = u32::try_from(entry.map.methods.len()).ok()?;
     let method = entry.ids.first_method.0.checked_add(methods)?;
@@ -246,7 +245,7 @@ fn end(entry: &ClassEntry) -> Option<u32> {
 }
 
 impl Inner {
-    /// What is free behind the last class. All but that have others after them, so there are such ids.
+    /// What is free after the last class. All but that have others after them, so there are such ids.
     fn next(&self) -> ClassIds {
         let last = self.classes().last();
         last.and_then(|(_, entry)| after(entry))
@@ -760,8 +759,8 @@ mod tests {
         })
     }
 
-    /// However classes lie on pages, a slot belongs to one path, and that of a caller shares no page with that
-    /// of another method.
+    /// Whatever pages classes have, a slot belongs to one path, and that of a caller shares no page with
+    /// that of another method.
     #[test]
     fn each_slot_counts_one_path_and_callers_are_apart() {
         let registry = Registry::default();

@@ -122,8 +122,8 @@ const CALLERS: usize = NEAREST + 1;
 pub struct Waits {
     /// For the innermost method that counts.
     pub innermost: Option<Wait>,
-    /// For the [nearest](NEAREST) of those that led to it, up to a random one; last for this, if it is none of
-    /// them.
+    /// For the [nearest](NEAREST) of those that led to it, up to a random one; last for this, if it is none
+    /// of them.
     pub callers: [Option<Wait>; CALLERS],
 }
 

@@ -140,7 +140,7 @@ pub struct CounterLayout {
     /// Per method: the slot, behind all of these, that counts how often a constructor was begun, where probes
     /// count that; `None` for other methods, and where there is no room.
     pub begun: Vec<Option<u32>>,
-    /// Length of the dense array, with what lies between its parts.
+    /// Length of the dense array, with the gap between its parts.
     pub slots: u32,
     /// The first slot of [callers](Self::apart), if these are apart.
     pub callers: Option<u32>,
@@ -148,7 +148,7 @@ pub struct CounterLayout {
     pub pages: Pages,
 }
 
-/// How the dense array of a class lies on pages of memory. A right to write is one to a whole page: who waits
+/// On which pages of memory the dense array of a class is. A right to write is one to a whole page: who waits
 /// for the next count of a method is woken by all counts on its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pages {

@@ -1,5 +1,5 @@
-//! Many runs of programs that measure the time of their paths themselves: how often the report's intervals hold
-//! what they found, and how wide these are.
+//! Many runs of programs that measure the time of their paths themselves: how often the report's intervals
+//! hold what they found, and how wide these are.
 
 use std::process::ExitCode;
 

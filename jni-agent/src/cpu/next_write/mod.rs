@@ -216,8 +216,8 @@ pub enum Found {
 /// Callers that one is chosen among, at most.
 const MOST_CALLERS: usize = 128;
 
-/// The innermost activation at each place that led to a method's, which comes first, by their depths: a sample is
-/// once at each place. In a signal handler.
+/// The innermost activation at each place that led to a method's, which comes first, by their depths: a
+/// sample is once at each place. In a signal handler.
 fn distinct(
     frames: &[RawFrame],
     mut counted: impl Iterator<Item = (usize, PathSlots)>,
@@ -372,8 +372,8 @@ impl NextWrite {
 
     /// A sample of the calling thread, which has this stack (innermost frame first), waits for a path end of
     /// the innermost method that counts, and for those of methods that led to it, up to a random one, if it
-    /// can. The path ends of the nearest ones come on the way to that one's. In a signal handler, on the thread
-    /// whose block it is.
+    /// can. The path ends of the nearest ones come on the way to that one's. In a signal handler, on the
+    /// thread whose block it is.
     pub fn wait(&self, waiting: &Waiting, frames: &[RawFrame], at: Interruption) -> Waits {
         let Interruption {
             context,
