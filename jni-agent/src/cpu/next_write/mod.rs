@@ -75,7 +75,7 @@ const MAX_FOREIGN: u32 = 256;
 /// Those of them for which all counters of the thread are refused.
 const MAX_FOREIGN_BY_KEY: u32 = 16;
 /// The part of the program's CPU time that waits may take, in handlers: those of innermost methods, and those
-/// of callers, which have what is left of the former as well.
+/// of callers.
 const BUDGET: f64 = 0.01;
 /// Time of a handler's work, at most.
 const LONGEST: Duration = Duration::from_micros(100);
@@ -141,12 +141,12 @@ impl Throttle {
         self.took.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// Sets the part, after samples for that much time, of which waits may take `allowed`; in nanoseconds.
-    /// Returns what they took.
-    fn budget(&self, sampled: u64, allowed: f64) -> u64 {
+    /// See [`NextWrite::budget`].
+    fn budget(&self, sampled: u64) -> u64 {
         let took = self.took.swap(0, Ordering::Relaxed);
         if sampled > 0 {
             let part = f64::from(self.part.load(Ordering::Relaxed));
+            let allowed = BUDGET * sampled as f64;
             // Half of the way: one interval is short.
             let wanted = part * (allowed / (took as f64).max(allowed / 2.0)).sqrt();
             let least = f64::from(u32::MAX) / 256.0;
@@ -453,10 +453,7 @@ impl NextWrite {
     /// Sets which part of samples wait, after samples for that much CPU time; for one thread at a time.
     /// Returns the nanoseconds that waits took since the last call.
     pub fn budget(&self, sampled: u64) -> u64 {
-        let allowed = BUDGET * sampled as f64;
-        let innermost = self.innermost.budget(sampled, allowed);
-        let left = (allowed - innermost as f64).max(0.0);
-        innermost + self.callers.budget(sampled, allowed + left)
+        self.innermost.budget(sampled) + self.callers.budget(sampled)
     }
 
     /// The thread that counted in this block has ended, or another one begins to.
@@ -783,13 +780,13 @@ mod tests {
     fn a_part_of_the_samples_waits_where_all_cost_too_much() {
         let all = Throttle::new(1.0);
         let part = || f64::from(all.part.load(Ordering::Relaxed)) / f64::from(u32::MAX);
-        assert_eq!(all.budget(1_000_000, BUDGET * 1e6), 0);
+        assert_eq!(all.budget(1_000_000), 0);
         assert_eq!(part(), 1.0);
         // A tenth of the time, where a hundredth may be: each interval costs the part of it that waits.
         for _ in 0..40 {
             (0..1000).for_each(|_| all.add(Duration::from_nanos((100_000.0 * part()) as u64)));
             all.add(Duration::from_secs(1));
-            all.budget(1_000_000_000, BUDGET * 1e9);
+            all.budget(1_000_000_000);
         }
         assert!((part() - 0.1).abs() < 0.005, "{}", part());
         let random = NextWrite::new(1 << 28, 0..0, locate, Key::none());
