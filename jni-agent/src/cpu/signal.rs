@@ -84,6 +84,9 @@ pub struct Tap {
     draws: AtomicU64,
 }
 
+/// Nanoseconds before a sample in which no tick comes in between.
+const NO_LOOK: u64 = 10_000;
+
 /// The one of this process.
 static TAP: AtomicPtr<Tap> = AtomicPtr::new(null_mut());
 
@@ -277,6 +280,12 @@ impl Tap {
             // By the clock itself: the system's count of missed ticks is too low when it is short of
             // processors.
             let now = spent(0).unwrap_or_default();
+            if file.is_some_and(|file| self.look_between(clock, file, now)) {
+                let took = spent(0).unwrap_or(now).saturating_sub(now);
+                self.spent.fetch_add(took, Ordering::Relaxed);
+                self.busy.fetch_sub(1, Ordering::SeqCst);
+                return;
+            }
             let nanos = timers::advance(clock, now);
             let found = self.buffer.put(nanos, |frames, most| {
                 if env.is_null() {
@@ -291,13 +300,32 @@ impl Tap {
                 self.buffer.lose(nanos);
             }
             if let Some(file) = file {
+                let period = self.period();
+                clock.due().store(now + period, Ordering::Relaxed);
                 // If it fails, the thread has no samples any more.
-                task_clock::again(file, Some(self.period()));
+                task_clock::again(file, Some(period));
             }
             let took = spent(0).unwrap_or(now).saturating_sub(now);
             self.spent.fetch_add(took, Ordering::Relaxed);
         }
         self.busy.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// True if this tick is no sample: it came before the next one, as counts are to be compared.
+    fn look_between(&self, clock: &ThreadClock, file: RawFd, now: u64) -> bool {
+        let left = clock.due().load(Ordering::Relaxed).saturating_sub(now);
+        // SAFETY: null, or never freed.
+        let next_write = unsafe { self.next_write.load(Ordering::Acquire).as_ref() };
+        let (Some(next_write), Some(waiting)) = (next_write, clock.waiting()) else {
+            return false;
+        };
+        waiting.set_clock(Some(file));
+        if left < NO_LOOK {
+            return false;
+        }
+        let next = next_write.look_between(waiting).unwrap_or(left);
+        task_clock::again(file, Some(next.min(left)));
+        true
     }
 
     /// See [`locate`].

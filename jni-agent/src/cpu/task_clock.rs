@@ -118,6 +118,13 @@ pub fn again(file: RawFd, period: Option<u64>) -> bool {
     }
 }
 
+/// The clock behind a file, which is on, signals its thread after `period` nanoseconds from now. In a signal
+/// handler.
+pub fn soon(file: RawFd, period: u64) {
+    // SAFETY: as above. Where it fails, the signal comes when it would have.
+    unsafe { libc::ioctl(file, PERIOD, &raw const period) };
+}
+
 /// As many clocks may there be.
 pub fn limit() -> usize {
     let mut limit = libc::rlimit {

@@ -37,6 +37,8 @@ const FIRST: u64 = 1 << 63;
 pub struct ThreadClock {
     /// Its CPU time at its last sample, or [`FIRST`].
     spent: AtomicU64,
+    /// Its CPU time at its next sample; looks at counts come before that.
+    due: AtomicU64,
     /// The samples of its block that wait for their paths; null if it has no block of its own.
     waiting: AtomicPtr<Waiting>,
 }
@@ -46,6 +48,11 @@ impl ThreadClock {
     pub fn waiting(&self) -> Option<&'static Waiting> {
         // SAFETY: null, or what `set_waiting` stored: never freed.
         unsafe { self.waiting.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Its CPU time at its next sample, where the sampler sets that.
+    pub fn due(&self) -> &AtomicU64 {
+        &self.due
     }
 
     fn set_waiting(&self, waiting: Option<&'static Waiting>) {
@@ -508,6 +515,7 @@ mod tests {
     fn clock_at(spent: u64) -> ThreadClock {
         ThreadClock {
             spent: AtomicU64::new(spent),
+            due: AtomicU64::new(0),
             waiting: AtomicPtr::default(),
         }
     }

@@ -23,7 +23,7 @@ const SEGV_ACCERR: c_int = 2;
 const SEGV_PKUERR: c_int = 4;
 
 /// Time that the system takes to call the handler and to return from it.
-const DELIVERY: Duration = Duration::from_nanos(1500);
+pub(super) const DELIVERY: Duration = Duration::from_nanos(1500);
 
 /// The handler that was there before.
 static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(null_mut());

@@ -17,7 +17,8 @@
 //! Other methods may have counters on the same page. Their stores are done in their place, [`MAX_FOREIGN`] at
 //! most. A sample whose path end comes after more of them waits *blindly*: from then on all stores are let
 //! through, and the method's counts are compared at the thread's ticks. One more is the answer as well; after
-//! several it is not known which was first.
+//! several it is not known which was first. So a task clock ticks in between, after a short time first and
+//! then after longer ones: that is no sample.
 //!
 //! A wait takes some microseconds, and so does each store that is done for another method. Where that would
 //! sum up to more than [`BUDGET`], a random part of the samples wait, and these count for more: that costs
@@ -80,7 +81,7 @@ const BUDGET: f64 = 0.01;
 /// Time of a handler's work, at most.
 const LONGEST: Duration = Duration::from_micros(100);
 /// The part of samples whose callers wait at first, before their cost is known.
-const CALLERS_AT_FIRST: f64 = 1.0 / 16.0;
+const CALLERS_AT_FIRST: f64 = 1.0 / 4.0;
 /// Blocks whose threads can be answered.
 const MAX_BLOCKS: usize = 1 << 14;
 
@@ -439,6 +440,14 @@ impl NextWrite {
         waits
     }
 
+    /// See [`Waiting::look_between`].
+    pub fn look_between(&self, waiting: &Waiting) -> Option<u64> {
+        let start = Instant::now();
+        let next = waiting.look_between(self);
+        self.callers.add(start.elapsed() + faults::DELIVERY);
+        next
+    }
+
     fn throttle(&self, is_caller: bool) -> &Throttle {
         if is_caller { &self.callers } else { &self.innermost }
     }
@@ -623,6 +632,16 @@ mod tests {
             wait(&frames(&[UNKNOWN]));
             assert_eq!(answers(), [(ticket(waits.innermost), outcome)]);
         }
+
+        // So they are at ticks in between, which come as long as a sample waits blindly.
+        let waits = wait(&stack[..2]);
+        assert_eq!(all.look_between(waiting), None);
+        (0..2 * MAX_FOREIGN).for_each(|_| count(block, 25));
+        let pauses = [(); 2].map(|()| all.look_between(waiting).expect("a sample waits"));
+        assert!(pauses[0] < pauses[1], "{pauses:?}");
+        count(block, 21);
+        assert_eq!(all.look_between(waiting), None);
+        assert_eq!(answers(), [(ticket(waits.innermost), Outcome::Slot(21))]);
 
         // Left by an exception: another method is where it was. A version without id may be the same one.
         let waits = wait(&frames(&[INNER, UNKNOWN]));

@@ -3,6 +3,7 @@
 //! Only handlers on the thread itself read and write it, and these do not interrupt each other; all is atomic
 //! since another thread may take over the block, or end all waiting.
 
+use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use super::answers::{Answer, Outcome};
@@ -12,7 +13,10 @@ use super::{Counting, Found, InDoubt, Judge, MAX_FOREIGN, MAX_FOREIGN_BY_KEY, Ne
 use crate::classes::PathSlots;
 use crate::cpu::buffer::{NextCount, RawFrame};
 use crate::cpu::doubtful::Certainty;
+use crate::cpu::task_clock;
 
+/// Nanoseconds of CPU time to the first look at counts once all stores are let through.
+const FIRST_PAUSE: u64 = 40_000;
 /// Methods of one thread that can be waited for at a time.
 const ENTRIES: usize = 16;
 
@@ -24,6 +28,9 @@ pub struct Waiting {
     /// [`NextWrite::era`] that the entries are of.
     era: AtomicU64,
     entries: [Entry; ENTRIES],
+    /// The task clock of the thread, or -1, and nanoseconds to the next tick in between.
+    clock: AtomicI32,
+    pause: AtomicU64,
 }
 
 /// An activation whose path end is waited for.
@@ -149,6 +156,47 @@ impl Waiting {
             length,
             era: AtomicU64::new(0),
             entries: Default::default(),
+            clock: AtomicI32::new(-1),
+            pause: AtomicU64::new(0),
+        }
+    }
+
+    /// The thread has this task clock, or none that can tick in between. In a signal handler.
+    pub fn set_clock(&self, file: Option<RawFd>) {
+        self.clock.store(file.unwrap_or(-1), Ordering::Relaxed);
+    }
+
+    /// A tick in between: compares counts. The time to the next such tick, if some are still waited for. In a
+    /// signal handler.
+    pub fn look_between(&self, all: &NextWrite) -> Option<u64> {
+        self.renew(all);
+        self.compare(all);
+        let waits = |entry: &Entry| entry.ticket().is_some() && entry.blind.load(Ordering::Relaxed);
+        self.entries.iter().any(waits).then(|| {
+            let pause = self.pause.load(Ordering::Relaxed);
+            let pause = pause.saturating_add(pause / 4);
+            self.pause.store(pause, Ordering::Relaxed);
+            pause
+        })
+    }
+
+    /// Ends the waits whose counts have changed.
+    fn compare(&self, all: &NextWrite) {
+        for entry in self.entries.iter().filter(|entry| entry.ticket().is_some()) {
+            let slots = entry.slots();
+            let counted = entry
+                .blind
+                .load(Ordering::Relaxed)
+                .then(|| self.sums(slots).since(entry.sums()));
+            if let Some(counted) = counted.flatten() {
+                let path = counted.and_then(|path| u32::try_from(path).ok());
+                let path = path.filter(|&path| path < slots.number);
+                self.end(
+                    all,
+                    entry,
+                    path.map_or(Outcome::Missed, |path| Outcome::Slot(slots.first + path)),
+                );
+            }
         }
     }
 
@@ -251,22 +299,8 @@ impl Waiting {
     /// waits are compared, and those that cannot be answered any more are given up.
     pub fn look(&self, all: &NextWrite, frames: &[RawFrame], outermost: Option<usize>) {
         self.renew(all);
+        self.compare(all);
         for entry in self.entries.iter().filter(|entry| entry.ticket().is_some()) {
-            let slots = entry.slots();
-            let counted = entry
-                .blind
-                .load(Ordering::Relaxed)
-                .then(|| self.sums(slots).since(entry.sums()));
-            if let Some(counted) = counted.flatten() {
-                let path = counted.and_then(|path| u32::try_from(path).ok());
-                let path = path.filter(|&path| path < slots.number);
-                self.end(
-                    all,
-                    entry,
-                    path.map_or(Outcome::Missed, |path| Outcome::Slot(slots.first + path)),
-                );
-                continue;
-            }
             // The JVM does not say that it could not walk to the end. What is in doubt may be elsewhere.
             let is_known = outermost == Some(entry.outermost.load(Ordering::Relaxed))
                 && !entry.is_doubtful.load(Ordering::Relaxed);
@@ -498,6 +532,11 @@ impl Waiting {
         entry.weighted.store(weighted, Ordering::Relaxed);
         entry.by_key.store(false, Ordering::Relaxed);
         entry.blind.store(true, Ordering::Relaxed);
+        self.pause.store(FIRST_PAUSE, Ordering::Relaxed);
+        let clock = self.clock.load(Ordering::Relaxed);
+        if clock >= 0 {
+            task_clock::soon(clock, FIRST_PAUSE);
+        }
         self.open_pages(pages);
     }
 
