@@ -279,10 +279,13 @@ impl CpuSampler {
         if tap.as_ref().is_some_and(|(tap, _)| !tap.close()) {
             warning!("a thread is still being sampled; its sample is left out");
         }
+        if tap.is_some() {
+            // Before the files of task clocks are closed, which waits use.
+            lock(&self.stacks).close_answers();
+        }
         self.timers.end();
         clock.stop();
         if let Some((tap, precise)) = tap {
-            lock(&self.stacks).close_answers();
             precise.end(host.jvmti);
             self.drain(host, jni, tap);
         }

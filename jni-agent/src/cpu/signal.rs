@@ -280,6 +280,9 @@ impl Tap {
             // By the clock itself: the system's count of missed ticks is too low when it is short of
             // processors.
             let now = spent(0).unwrap_or_default();
+            if let Some(waiting) = clock.waiting() {
+                waiting.set_clock(file);
+            }
             if file.is_some_and(|file| self.look_between(clock, file, now)) {
                 let took = spent(0).unwrap_or(now).saturating_sub(now);
                 self.spent.fetch_add(took, Ordering::Relaxed);
@@ -319,7 +322,6 @@ impl Tap {
         let (Some(next_write), Some(waiting)) = (next_write, clock.waiting()) else {
             return false;
         };
-        waiting.set_clock(Some(file));
         if left < NO_LOOK {
             return false;
         }

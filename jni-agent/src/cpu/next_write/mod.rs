@@ -361,6 +361,7 @@ impl NextWrite {
         self.era.fetch_add(1, Ordering::SeqCst);
         for waiting in self.all_blocks() {
             waiting.give_back();
+            waiting.set_clock(None);
             waiting.cover(self.key, false);
         }
     }

@@ -161,7 +161,7 @@ impl Waiting {
         }
     }
 
-    /// The thread has this task clock, or none that can tick in between. In a signal handler.
+    /// The thread has this task clock, or none that can tick in between.
     pub fn set_clock(&self, file: Option<RawFd>) {
         self.clock.store(file.unwrap_or(-1), Ordering::Relaxed);
     }
@@ -554,6 +554,7 @@ impl Waiting {
     /// Gives up all waits.
     pub fn clear(&self, all: &NextWrite) {
         self.renew(all);
+        self.set_clock(None);
         for entry in self.entries.iter().filter(|entry| entry.ticket().is_some()) {
             self.drop_entry(all, entry, Outcome::Dropped);
         }
