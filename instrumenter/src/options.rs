@@ -347,8 +347,9 @@ pub struct InstrumentOptions {
     /// True if the registers of open activations have to be readable from their frames. Only for `counters`;
     /// `safepoint` can always. Default: no.
     pub open_paths: bool,
-    /// True if counts of methods that call others are on [other pages](CounterLayout::apart) than those of
-    /// methods that do not. Only for `counters`. Default: no.
+    /// True if counts of methods that call others are on
+    /// [other pages](trodden_profile::CounterLayout::apart) than those of methods that do not. Only for
+    /// `counters`. Default: no.
     pub callers_apart: bool,
     /// Probes of coverage are where the path map alone says
     /// ([`ClassCoverage::of_map`](crate::ClassCoverage::of_map)): more of them, for callers that have no
