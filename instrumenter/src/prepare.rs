@@ -417,7 +417,6 @@ fn counter_layout(options: &InstrumentOptions, methods: &[Candidate], maps: &[Me
                 base: firsts.into_iter().map(Some).collect(),
                 begun: vec![None; methods.len()],
                 slots,
-                callers: None,
                 pages: Pages::Any,
             }
         }
@@ -471,11 +470,11 @@ impl<'j, 'a> Job<'j, 'a> {
             blocks: &map.blocks,
             graph: &map.graph,
         };
-        let part = self.layout.part(position);
+        let (part, counter_base) = self.layout.in_part(position);
         let method = ProbedMethod {
             first_counter: self.ids.first_counter.plus(part),
             method_id: self.ids.first_method.at(position),
-            counter_base: self.layout.base[position].map(|base| base - part),
+            counter_base,
             begun: (self.layout.begun[position])
                 .filter(|_| calls_other_constructor(self.class, input.method, input.code))
                 .map(|slot| slot as i32 - part as i32),

@@ -233,6 +233,9 @@ fn is_caller(code: &Code, map: &MethodMap) -> bool {
             .any(|(_, op)| KIND[op as usize] & kind::CALL != 0)
     };
     let calls: Vec<bool> = map.blocks.iter().map(has_call).collect();
+    if !calls.contains(&true) {
+        return false;
+    }
     // Without the blocks that call there is no cycle left: each block is taken away once nothing leads to it.
     let mut into = vec![0; calls.len()];
     let within = |(edge, to): &(EdgeRef, BlockId)| !calls[edge.from.index()] && !calls[to.index()];
@@ -254,7 +257,7 @@ fn is_caller(code: &Code, map: &MethodMap) -> bool {
             }
         }
     }
-    left == 0 && calls.contains(&true)
+    left == 0
 }
 
 /// Returns true if a branch target has no frame where the JVM wants one. The frames were

@@ -285,7 +285,7 @@ mod tests {
     use super::*;
     use trodden_instrumenter::Guide;
     use trodden_profile::options::{AgentCommand, Effect, options};
-    use trodden_profile::{ClassProfile, MethodCounts, Profile};
+    use trodden_profile::{ClassProfile, MethodCounts, Pages, Profile};
 
     fn settings(text: &str) -> Settings {
         Settings::new(AgentCommand::parse(text).unwrap().options).unwrap()
@@ -336,7 +336,12 @@ mod tests {
         assert_ne!(before, after);
         let classes = registry.classes();
         assert_eq!(classes.len(), 2);
-        assert!(classes[1].ids.first_counter > classes[0].ids.first_counter);
+        let Slots::Paths(layout) = &classes[0].slots else {
+            panic!("its slots are not of paths");
+        };
+        // More than a page of them: so they have pages of their own.
+        assert!(matches!(layout.pages, Pages::Own(_)));
+        assert!(classes[1].ids.first_counter >= classes[0].ids.first_counter.plus(layout.slots));
         assert_ne!(classes[0].map.methods, classes[1].map.methods);
         assert_eq!(
             instrument(&settings, &registry, |_| true, Some(&map.name), bytes),

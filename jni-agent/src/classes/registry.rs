@@ -214,7 +214,7 @@ fn begin(free: u32, last: Option<Pages>, pages: Pages) -> Option<u32> {
         Pages::Pair(width) => {
             matches!(last, None | Some(Pages::Pair(_))) && free % PAIR + width <= Pages::SLOTS
         }
-        Pages::Own => false,
+        Pages::Own(_) => false,
     };
     if fits {
         Some(free)
@@ -229,7 +229,7 @@ fn after(entry: &ClassEntry) -> Option<ClassIds> {
     let method = entry.ids.first_method.0.checked_add(methods)?;
     let slots = match entry.slots.pages() {
         Pages::Pair(width) => width,
-        Pages::Any | Pages::Own => entry.slots.number(),
+        Pages::Any | Pages::Own(_) => entry.slots.number(),
     };
     let counter = entry.ids.first_counter.0.checked_add(slots)?;
     (method <= Plan::METHODS && counter <= ThreadBlocks::MAX_SLOTS).then_some(ClassIds::new(counter, method))
@@ -240,7 +240,7 @@ fn end(entry: &ClassEntry) -> Option<u32> {
     let free = after(entry)?.first_counter.0;
     match entry.slots.pages() {
         Pages::Pair(_) => free.checked_next_multiple_of(PAIR),
-        Pages::Any | Pages::Own => Some(free),
+        Pages::Any | Pages::Own(_) => Some(free),
     }
 }
 

@@ -280,33 +280,14 @@ impl Tap {
             // By the clock itself: the system's count of missed ticks is too low when it is short of
             // processors.
             let now = spent(0).unwrap_or_default();
-            if let Some(waiting) = clock.waiting() {
-                waiting.set_clock(file);
-            }
-            if file.is_some_and(|file| self.look_between(clock, file, now)) {
-                let took = spent(0).unwrap_or(now).saturating_sub(now);
-                self.spent.fetch_add(took, Ordering::Relaxed);
-                self.busy.fetch_sub(1, Ordering::SeqCst);
-                return;
-            }
-            let nanos = timers::advance(clock, now);
-            let found = self.buffer.put(nanos, |frames, most| {
-                if env.is_null() {
-                    return Some(Stack::of(THREAD_EXIT));
+            if !self.look_between(clock, file, now) {
+                self.take_stack(clock, now, env, context);
+                if let Some(file) = file {
+                    let period = self.period();
+                    clock.set_due(now + period);
+                    // If it fails, the thread has no samples any more.
+                    task_clock::again(file, Some(period));
                 }
-                let (mut stack, stub_called) = self.walk(env, context, frames, most);
-                let waits = self.wait(clock, context, frames, (stack, stub_called));
-                stack.waits = waits.unwrap_or_default();
-                Some(stack)
-            });
-            if !found {
-                self.buffer.lose(nanos);
-            }
-            if let Some(file) = file {
-                let period = self.period();
-                clock.due().store(now + period, Ordering::Relaxed);
-                // If it fails, the thread has no samples any more.
-                task_clock::again(file, Some(period));
             }
             let took = spent(0).unwrap_or(now).saturating_sub(now);
             self.spent.fetch_add(took, Ordering::Relaxed);
@@ -314,14 +295,40 @@ impl Tap {
         self.busy.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// True if this tick is no sample: it came before the next one, as counts are to be compared.
-    fn look_between(&self, clock: &ThreadClock, file: RawFd, now: u64) -> bool {
-        let left = clock.due().load(Ordering::Relaxed).saturating_sub(now);
+    /// Puts the thread's stack into the buffer, for the CPU time since the sample before.
+    fn take_stack(&self, clock: &ThreadClock, now: u64, env: *mut JNIEnv, context: *mut c_void) {
+        let nanos = timers::advance(clock, now);
+        let found = self.buffer.put(nanos, |frames, most| {
+            if env.is_null() {
+                return Some(Stack::of(THREAD_EXIT));
+            }
+            let (mut stack, stub_called) = self.walk(env, context, frames, most);
+            let waits = self.wait(clock, context, frames, (stack, stub_called));
+            stack.waits = waits.unwrap_or_default();
+            Some(stack)
+        });
+        if !found {
+            self.buffer.lose(nanos);
+        }
+    }
+
+    /// Where samples wait for their paths, if they do.
+    fn next_write(&self) -> Option<&'static NextWrite> {
         // SAFETY: null, or never freed.
-        let next_write = unsafe { self.next_write.load(Ordering::Acquire).as_ref() };
-        let (Some(next_write), Some(waiting)) = (next_write, clock.waiting()) else {
+        unsafe { self.next_write.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// True if this tick is no sample: it came before the next one, as counts are to be compared. `file`: that
+    /// of the thread's task clock; without one no ticks come in between.
+    fn look_between(&self, clock: &ThreadClock, file: Option<RawFd>, now: u64) -> bool {
+        let waiting = clock.waiting();
+        if let Some(waiting) = waiting {
+            waiting.set_clock(file);
+        }
+        let Some(((next_write, waiting), file)) = self.next_write().zip(waiting).zip(file) else {
             return false;
         };
+        let left = clock.left(now);
         if left < NO_LOOK {
             return false;
         }
@@ -387,8 +394,7 @@ impl Tap {
         frames: *const RawFrame,
         (stack, stub_called): (Stack, Option<usize>),
     ) -> Option<Waits> {
-        // SAFETY: null, or never freed.
-        let next_write = unsafe { self.next_write.load(Ordering::Acquire).as_ref() }?;
+        let next_write = self.next_write()?;
         let waiting = clock.waiting()?;
         let count = usize::try_from(stack.count).ok().filter(|&count| count > 0)?;
         // SAFETY: the JVM has just written `count` frames there.

@@ -111,18 +111,15 @@ const F_SETOWN_EX: c_int = 15;
 /// The clock behind a file signals its thread once more: after `period` nanoseconds, or after as many as the
 /// last time. False: it does not. In a signal handler.
 pub fn again(file: RawFd, period: Option<u64>) -> bool {
-    // SAFETY: the number of a file of ours; the address is that of a number which is there.
-    unsafe {
-        period.is_none_or(|period| libc::ioctl(file, PERIOD, &raw const period) == 0)
-            && libc::ioctl(file, REFRESH, 1) == 0
-    }
+    // SAFETY: the number of a file of ours.
+    period.is_none_or(|period| soon(file, period)) && unsafe { libc::ioctl(file, REFRESH, 1) } == 0
 }
 
-/// The clock behind a file, which is on, signals its thread after `period` nanoseconds from now. In a signal
-/// handler.
-pub fn soon(file: RawFd, period: u64) {
-    // SAFETY: as above. Where it fails, the signal comes when it would have.
-    unsafe { libc::ioctl(file, PERIOD, &raw const period) };
+/// The clock behind a file, if it is on, signals its thread `period` nanoseconds from now. False: it does not
+/// change when. In a signal handler.
+pub fn soon(file: RawFd, period: u64) -> bool {
+    // SAFETY: the number of a file of ours; the address is that of a number which is there.
+    unsafe { libc::ioctl(file, PERIOD, &raw const period) == 0 }
 }
 
 /// As many clocks may there be.

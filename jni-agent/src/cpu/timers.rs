@@ -50,9 +50,14 @@ impl ThreadClock {
         unsafe { self.waiting.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Its CPU time at its next sample, where the sampler sets that.
-    pub fn due(&self) -> &AtomicU64 {
-        &self.due
+    /// Its next sample is at this CPU time.
+    pub fn set_due(&self, at: u64) {
+        self.due.store(at, Ordering::Relaxed);
+    }
+
+    /// Nanoseconds from `now` to its next sample, where the sampler has set that: 0 else.
+    pub fn left(&self, now: u64) -> u64 {
+        self.due.load(Ordering::Relaxed).saturating_sub(now)
     }
 
     fn set_waiting(&self, waiting: Option<&'static Waiting>) {

@@ -142,8 +142,6 @@ pub struct CounterLayout {
     pub begun: Vec<Option<u32>>,
     /// Length of the dense array, with the gap between its parts.
     pub slots: u32,
-    /// The first slot of [callers](Self::apart), if these are apart.
-    pub callers: Option<u32>,
     /// Where the array may be.
     pub pages: Pages,
 }
@@ -157,13 +155,23 @@ pub enum Pages {
     /// On the first page of a pair, this many slots; those of [callers](CounterLayout::apart) on the same
     /// places of the second one.
     Pair(u32),
-    /// From the beginning of a pair of pages on; those of callers behind the others, from a page on.
-    Own,
+    /// From the beginning of a pair of pages on; those of callers after the others, from this slot on, the
+    /// first of a page.
+    Own(u32),
 }
 
 impl Pages {
     /// Slots of a page: 4 KiB. Where pages are larger, less is apart.
     pub const SLOTS: u32 = 512;
+
+    /// The first slot of [callers](CounterLayout::apart) in their class, if these are apart.
+    fn callers(self) -> Option<u32> {
+        match self {
+            Pages::Any => None,
+            Pages::Pair(_) => Some(Self::SLOTS),
+            Pages::Own(callers) => Some(callers),
+        }
+    }
 }
 
 impl CounterLayout {
@@ -188,32 +196,35 @@ impl CounterLayout {
     pub fn apart(methods: &[MethodMap], is_caller: impl Fn(usize) -> bool) -> Self {
         let (mut layout, of_callers) = Self::parts(methods, &is_caller);
         let width = layout.slots.max(of_callers);
-        let gap = if width <= Pages::SLOTS {
+        let callers = if width <= Pages::SLOTS {
             layout.pages = Pages::Pair(width);
             Pages::SLOTS
         } else {
-            layout.pages = Pages::Own;
-            layout.slots.next_multiple_of(Pages::SLOTS)
+            let callers = layout.slots.next_multiple_of(Pages::SLOTS);
+            layout.pages = Pages::Own(callers);
+            callers
         };
         if of_callers > 0 {
-            layout.callers = Some(gap);
-            layout.slots = gap + of_callers;
+            layout.slots = callers + of_callers;
             for (_, base) in layout
                 .base
                 .iter_mut()
                 .enumerate()
                 .filter(|(at, _)| is_caller(*at))
             {
-                *base = base.map(|base| base + gap);
+                *base = base.map(|base| base + callers);
             }
         }
         layout
     }
 
-    /// The first slot of the part that a method's slots are in: its path register runs from there on.
-    pub fn part(&self, method: usize) -> u32 {
-        let of_callers = self.callers.filter(|&first| self.base[method] >= Some(first));
-        of_callers.unwrap_or(0)
+    /// The first slot of the part that a method's slots are in, and its own first slot counted from there: its
+    /// path register runs from that on. `None`: its paths are hashed.
+    pub fn in_part(&self, method: usize) -> (u32, Option<u32>) {
+        let base = self.base[method];
+        let callers = self.pages.callers().filter(|&first| base >= Some(first));
+        let part = callers.unwrap_or(0);
+        (part, base.map(|base| base - part))
     }
 
     /// The layout without callers' slots, and the number of those, which are counted from 0.
@@ -242,7 +253,6 @@ impl CounterLayout {
             base,
             begun,
             slots: others as u32,
-            callers: None,
             pages: Pages::Any,
         };
         (layout, of_callers as u32)

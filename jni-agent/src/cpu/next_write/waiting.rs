@@ -535,6 +535,7 @@ impl Waiting {
         self.pause.store(FIRST_PAUSE, Ordering::Relaxed);
         let clock = self.clock.load(Ordering::Relaxed);
         if clock >= 0 {
+            // If it fails, the counts are compared at the next sample.
             task_clock::soon(clock, FIRST_PAUSE);
         }
         self.open_pages(pages);
