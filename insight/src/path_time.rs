@@ -62,7 +62,7 @@ impl TimeView {
             samples: self.divided.samples.saturating_sub(placed.samples),
             ns: self.divided.ns.saturating_sub(placed.ns),
         };
-        divide(&self.blocks, unplaced, division, groups).groups
+        divide((&self.blocks, unplaced), self.total.samples, division, groups).groups
     }
 }
 
@@ -234,7 +234,8 @@ impl<'p> Times<'p> {
             }
         }
         let share = |time: CpuTime| time.ns as f64 / self.total.ns.max(1) as f64;
-        let divided = divide(&blocks, unplaced, division, &Groups::single(division.paths));
+        let groups = Groups::single(division.paths);
+        let divided = divide((&blocks, unplaced), time.all.total.samples, division, &groups);
         let view = TimeView {
             own: time.all.own,
             near,
@@ -591,9 +592,17 @@ struct OfGroup {
     paths: usize,
 }
 
-/// Divides the time of blocks among groups of the paths through them.
-fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &Groups) -> Divided {
+/// Divides the time of blocks, and what is in none, among groups of the paths through them. `samples`: the
+/// method's samples, each once. Where it called itself, one is in several blocks, and proves no more than one.
+fn divide(
+    (blocks, unplaced): (&[CpuTime], CpuTime),
+    samples: u64,
+    division: &Division,
+    groups: &Groups,
+) -> Divided {
     let all = blocks.iter().fold(unplaced, |sum, &time| sum.plus(time));
+    let samples = samples.min(all.samples);
+    let blocks_a_sample = all.samples as f64 / samples.max(1) as f64;
     let mut times = vec![PathTime::default(); groups.count];
     let mut divided = Divided {
         groups: Vec::new(),
@@ -668,8 +677,8 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &G
                 None => (of_group.known, of_group.known + placed - known),
             };
             if let Some(answers) = answers.filter(|_| !is_any) {
-                variances[group] +=
-                    weight * weight * answers.variance(of_group.known, known + cut_off, time.samples);
+                let variance = answers.variance(of_group.known, known + cut_off, time.samples);
+                variances[group] += weight * weight * variance * blocks_a_sample;
             }
             let sum = &mut times[group];
             sum.ns += time.ns as f64 * of_group.share;
@@ -682,13 +691,13 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &G
     }
     let share = |ns: f64| f64::min(ns / all.ns.max(1) as f64, 1.0);
     // Samples may represent unequal times: bounds are of the share of the time, with the error of that number of samples.
-    let samples = |share: f64| (share * all.samples as f64).round() as u64;
+    let of = |share: f64| (share * samples as f64).round() as u64;
     for (time, variance) in times.iter_mut().zip(variances) {
         time.share = share(time.ns);
         time.certain = share(time.certain);
         time.most = share(time.most + divided.unplaced.ns as f64);
-        let below = time.certain - share_interval(samples(time.certain), all.samples).0;
-        let above = share_interval(samples(time.most), all.samples).1 - time.most;
+        let below = time.certain - share_interval(of(time.certain), samples).0;
+        let above = share_interval(of(time.most), samples).1 - time.most;
         let of_waits = STANDARD_ERRORS * f64::sqrt(variance);
         time.interval = [
             f64::max(time.certain - joint_error([below, of_waits]), 0.0),
@@ -725,6 +734,11 @@ mod tests {
         }
     }
 
+    /// Each sample is in one block.
+    fn each_once(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &Groups) -> Divided {
+        divide((blocks, unplaced), u64::MAX, division, groups)
+    }
+
     fn block(index: usize) -> BlockId {
         BlockId::new(index)
     }
@@ -743,7 +757,7 @@ mod tests {
     fn diamond(blocks: &[CpuTime; 4], known: [bool; 4], unplaced: CpuTime) -> Divided {
         let (left, right) = ([block(0), block(1), block(3)], [block(0), block(2), block(3)]);
         let division = Division::of_counts(4, &[way(&left, None, 90), way(&right, None, 10)], &known);
-        divide(blocks, unplaced, &division, &Groups::single(2))
+        each_once(blocks, unplaced, &division, &Groups::single(2))
     }
 
     #[test]
@@ -759,6 +773,38 @@ mod tests {
         assert!((right.interval[1] - 0.9619).abs() < 1e-3, "{right:?}");
         assert!((left.samples + right.samples - 1000.0).abs() < 1e-6);
         assert_eq!(found.unplaced, time(0));
+    }
+
+    /// A thousand samples, each in two of four blocks: the same shares, as wide as those of a thousand.
+    #[test]
+    fn a_sample_in_two_blocks_proves_no_more_than_one() {
+        let way = |by, count| Through {
+            number: Some(by),
+            ..way(&[], None, count)
+        };
+        let blocks = |samples| [time(samples); 4];
+        let waits = |samples| {
+            let wait = |path| Wait {
+                place: 0,
+                path: Some(path),
+                samples: samples / 4,
+                ns: samples as f64 / 4.0 * 1e6,
+            };
+            vec![vec![wait(0), wait(1)]; 4]
+        };
+        let of = |in_blocks, samples| {
+            let division = Division::new(4, &[way(0, 1), way(1, 1)], &[true; 4], false, &waits(in_blocks));
+            let all = (&blocks(in_blocks)[..], time(0));
+            divide(all, samples, &division, &Groups::single(2)).groups[0]
+        };
+        let (twice, once) = (of(500, 1_000), of(250, 1_000));
+        assert!((twice.share - once.share).abs() < 1e-9, "{twice:?} {once:?}");
+        let width = |time: PathTime| time.interval[1] - time.interval[0];
+        assert!(
+            (width(twice) / width(once) - 1.0).abs() < 0.01,
+            "{twice:?} {once:?}"
+        );
+        assert!(width(of(500, 2_000)) < 0.8 * width(twice));
     }
 
     #[test]
@@ -785,7 +831,7 @@ mod tests {
             way(&right[..1], Some(block(2)), 1),
         ];
         let division = Division::of_readings(4, &ways);
-        let found = divide(
+        let found = each_once(
             &[time(10), time(20), time(70), time(900)],
             time(0),
             &division,
@@ -824,13 +870,13 @@ mod tests {
             of_block: Vec::new(),
             count: 2,
         };
-        let found = divide(&blocks, time(0), &division, &by_first);
+        let found = each_once(&blocks, time(0), &division, &by_first);
         let [left, right] = found.groups[..] else { panic!() };
         assert!((left.certain - 0.46).abs() < 1e-9, "{left:?}");
         assert!((left.share - 0.468).abs() < 1e-9, "{left:?}");
         assert!(left.interval[0] > 0.42 && left.interval[1] < 0.89, "{left:?}");
         assert!((right.certain - 0.14).abs() < 1e-9, "{right:?}");
-        let alone = divide(&blocks, time(0), &division, &Groups::single(3));
+        let alone = each_once(&blocks, time(0), &division, &Groups::single(3));
         assert!(alone.groups[0].certain < 0.01, "{:?}", alone.groups[0]);
     }
 
@@ -846,7 +892,7 @@ mod tests {
             count: 2,
         };
         let blocks = [20, 30, 900, 50].map(time);
-        let found = divide(&blocks, time(0), &division, &groups);
+        let found = each_once(&blocks, time(0), &division, &groups);
         let [left, right] = found.groups[..] else { panic!() };
         assert_eq!(found.unplaced, time(900));
         assert!(
@@ -902,7 +948,7 @@ mod tests {
                 }
             }
             let division = Division::new(4, &ways, &[true; 4], false, &waits);
-            let found = divide(&blocks.map(time), time(0), &division, &Groups::single(2));
+            let found = each_once(&blocks.map(time), time(0), &division, &Groups::single(2));
             let [from, to] = found.groups[0].interval;
             hold += u32::from((from..=to).contains(&0.3));
             width += (to - from) / 500.0;
@@ -915,7 +961,7 @@ mod tests {
     #[test]
     fn no_path_no_time() {
         let division = Division::of_counts(1, &[way(&[block(0)], None, 0)], &[true]);
-        let found = divide(&[time(5)], time(0), &division, &Groups::single(1));
+        let found = each_once(&[time(5)], time(0), &division, &Groups::single(1));
         assert_eq!((found.groups[0].share, found.unplaced), (0.0, time(5)));
     }
 
@@ -940,7 +986,7 @@ mod tests {
     fn samples_that_saw_their_path_are_not_divided() {
         let division = answered([true; 4], &[(0, Some(7), 30), (0, Some(9), 60), (2, None, 10)]);
         let blocks = [time(200), time(50), time(0), time(10)];
-        let found = divide(&blocks, time(0), &division, &Groups::single(2));
+        let found = each_once(&blocks, time(0), &division, &Groups::single(2));
         let [left, right] = found.groups[..] else { panic!() };
         // Of block 0 three tenths and nine tenths of the tenth that was not seen; of block 3 nine tenths.
         assert!(
@@ -959,7 +1005,7 @@ mod tests {
             of_block: Vec::new(),
             count: 1,
         };
-        let both = divide(&blocks, time(0), &division, &both).groups[0];
+        let both = each_once(&blocks, time(0), &division, &both).groups[0];
         assert_eq!((both.share, both.certain, both.by_counts), (1.0, 1.0, 0.0));
     }
 
@@ -981,7 +1027,7 @@ mod tests {
         };
         let waits = [(Some(3), 30), (Some(4), 50), (Some(CUT_OFF), 10), (None, 10)].map(wait);
         let division = Division::new(2, &ways, &[true; 2], false, &[waits.to_vec(), Vec::new()]);
-        let found = divide(&[time(1000), time(0)], time(0), &division, &Groups::single(2));
+        let found = each_once(&[time(1000), time(0)], time(0), &division, &Groups::single(2));
         let [returns, caught] = found.groups[..] else {
             panic!()
         };
@@ -996,7 +1042,7 @@ mod tests {
         // Without an exception the block has one path, whatever the samples.
         let ways = &ways[..1];
         let division = Division::new(2, ways, &[true; 2], false, &[waits[..1].to_vec(), Vec::new()]);
-        let found = divide(&[time(1000), time(0)], time(0), &division, &Groups::single(1));
+        let found = each_once(&[time(1000), time(0)], time(0), &division, &Groups::single(1));
         assert_eq!((found.groups[0].certain, found.by_counts), (1.0, 0.0));
     }
 
@@ -1004,7 +1050,7 @@ mod tests {
     fn without_counts_what_was_not_seen_is_no_paths() {
         let division = answered([false, true, true, true], &[(0, Some(9), 60), (0, None, 40)]);
         let blocks = [time(100), time(100), time(0), time(0)];
-        let found = divide(&blocks, time(0), &division, &Groups::single(2));
+        let found = each_once(&blocks, time(0), &division, &Groups::single(2));
         let [left, right] = found.groups[..] else { panic!() };
         assert_eq!((left.samples, right.samples), (100.0, 60.0));
         assert_eq!((found.unplaced, found.by_counts), (time(40), 0.0));
@@ -1019,7 +1065,7 @@ mod tests {
     fn readings_are_not_divided_by_counts() {
         let (left, right) = ([block(0)], [block(0)]);
         let ways = [way(&left, Some(block(0)), 20), way(&right, Some(block(0)), 60)];
-        let found = divide(
+        let found = each_once(
             &[time(80)],
             time(0),
             &Division::of_readings(1, &ways),

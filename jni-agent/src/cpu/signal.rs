@@ -318,8 +318,8 @@ impl Tap {
         unsafe { self.next_write.load(Ordering::Acquire).as_ref() }
     }
 
-    /// True if this tick is no sample: it came before the next one, as counts are to be compared. `file`: that
-    /// of the thread's task clock; without one no ticks come in between.
+    /// True if this tick is no sample: it came before the next one, as counts are to be compared. `file`: of
+    /// the thread's task clock; without one no ticks come in between.
     fn look_between(&self, clock: &ThreadClock, file: Option<RawFd>, now: u64) -> bool {
         let waiting = clock.waiting();
         if let Some(waiting) = waiting {

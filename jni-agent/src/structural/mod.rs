@@ -7,7 +7,7 @@
 //! One window of 100 paths would show how a program begins. So windows are opened again, at each tick of the
 //! clock, as long as the method has its probes. A window says in which *proportion* a graph's paths occur;
 //! how many there are altogether it does not, since it is closed as soon as it is full. For that, graphs take
-//! turns: in the first [`SPAN`] of a tick (which begins at a random time) some are not limited, so few that
+//! turns: in a [`SPAN`] of a tick (which begins at a random time) some are not limited, so few that
 //! counting hardly slows the program down. What ends in it, over its length, is a graph's rate. It
 //! represents half of the time until the graph's next span and since the one before, with the paths that were
 //! counted in it and in the window after it. A window that is not full at its graph's next span saw all
@@ -39,9 +39,14 @@ use graph::{Graph, LIFTED, Seen, Span, remaining};
 use pace::{Counted, Pace};
 
 /// How long at a tick some graphs are not limited.
-const SPAN: Duration = Duration::from_micros(2000);
+const SPAN: Duration = Duration::from_millis(5);
+/// How long the program runs undisturbed before: after a look at counters, on its processor or in its caches,
+/// it is slower for some time.
+const RECOVERY: Duration = Duration::from_millis(5);
 /// Part of the time that looking at counters may take.
 const LOOKING: u32 = 50;
+/// Part of the time that spans may take.
+const IN_SPANS: u32 = 8;
 /// Ticks after which it is looked which graphs are awake, and which can be counted throughout.
 const WAKING: u64 = 8;
 /// Path ends per second of the program's time that graphs which are counted throughout may have together:
@@ -60,7 +65,7 @@ const MIN_OWN_SHARE: f64 = 1.0 / 4.0;
 /// meanwhile (another thread had the processor in between), the span says nothing.
 const MAX_OUTER_RATIO: f64 = 1.5;
 /// A span is so many times as long at most, if the program hardly runs in it.
-const MAX_SPANS: u32 = 10;
+const MAX_SPANS: u32 = 4;
 /// Share of a method's path ends that may be in graphs whose windows are not full.
 const MAX_REST_SHARE: f64 = 0.01;
 
@@ -172,6 +177,7 @@ impl Windows {
             let graph = &mut self.graphs[awake.graph];
             graph.begin_span(&host.blocks, switches.get(awake.slot), now);
         }
+        std::thread::sleep(RECOVERY);
         let span = self.span(&mut open, switches, window);
         for awake in &open {
             let graph = &mut self.graphs[awake.graph];
@@ -189,7 +195,7 @@ impl Windows {
         self.spans += 1;
         let worked = worked.and_then(|before| Some(spent(0)?.saturating_sub(before)));
         let worked = worked.map_or_else(|| begin.elapsed(), Duration::from_nanos);
-        self.next = Some(begin + worked * LOOKING);
+        self.next = Some(begin + (worked * LOOKING).max(SPAN * IN_SPANS));
     }
 
     /// The graphs whose turn it is.
