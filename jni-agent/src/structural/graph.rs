@@ -202,9 +202,12 @@ impl Graph {
     }
 
     /// True if a path of it has ended since it got its probes. `left`: the rest of its window, which is
-    /// `window` if nothing has been counted.
-    pub fn is_awake(&mut self, left: i32, window: i32) -> bool {
+    /// `window` if nothing has been counted; then it is known that none has ended until now.
+    pub fn is_awake(&mut self, left: i32, window: i32, now: f64) -> bool {
         self.since.awake |= left != window;
+        if !self.since.awake {
+            self.at = now;
+        }
         self.since.awake
     }
 

@@ -221,7 +221,8 @@ impl Windows {
         let seconds = now - std::mem::replace(&mut self.woken, now);
         let mut rates = Vec::new();
         for (index, graph) in self.graphs.iter_mut().enumerate() {
-            if graph.is_armed() && graph.is_dense() && graph.is_awake(switches.get(graph.slot()), window) {
+            if graph.is_armed() && graph.is_dense() && graph.is_awake(switches.get(graph.slot()), window, now)
+            {
                 rates.push((graph.look(blocks, now, seconds), index));
             }
         }
