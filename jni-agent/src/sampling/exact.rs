@@ -85,7 +85,7 @@ impl ExactCounts {
         };
         let of_method = self.cut.range((id, 0, 0)..=(id, u32::MAX, u32::MAX));
         let more = of_method.map(|(key, count)| (*key, count - before.cut.get(key).unwrap_or(&0)));
-        // The register of a method with dense slots runs from there on.
+        // The register of a method with dense slots runs from its first slot in its part on.
         let (_, first) = layout.in_part(method);
         let prefix = |((_, register, block), count): (Cut, u64)| {
             let number = u64::from(register.checked_sub(first.unwrap_or(0))?);

@@ -196,15 +196,12 @@ impl CounterLayout {
     pub fn apart(methods: &[MethodMap], is_caller: impl Fn(usize) -> bool) -> Self {
         let (mut layout, of_callers) = Self::parts(methods, &is_caller);
         let width = layout.slots.max(of_callers);
-        let callers = if width <= Pages::SLOTS {
-            layout.pages = Pages::Pair(width);
-            Pages::SLOTS
+        layout.pages = if width <= Pages::SLOTS {
+            Pages::Pair(width)
         } else {
-            let callers = layout.slots.next_multiple_of(Pages::SLOTS);
-            layout.pages = Pages::Own(callers);
-            callers
+            Pages::Own(layout.slots.next_multiple_of(Pages::SLOTS))
         };
-        if of_callers > 0 {
+        if let Some(callers) = layout.pages.callers().filter(|_| of_callers > 0) {
             layout.slots = callers + of_callers;
             for (_, base) in layout
                 .base
