@@ -1,25 +1,26 @@
 //! The view model: what every format shows, computed once.
 
+mod build;
+
 use std::cell::OnceCell;
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path, PathEnd, RegenerateError, StartKind};
 use trodden_profile::{
-    BlockExit, ClassProfile, CountBasis, EdgeProfile, EndKind, ExecutedPath, KPaths, Key, Known,
-    MethodConditions, MethodCounts, MethodMap, Observation, PathDescription, PathForest, Place, Profile,
-    RunInfo, Skipped, UnreadableCount, path_key,
+    BlockExit, ClassProfile, CountBasis, EdgeProfile, EndKind, ExecutedPath, KPaths, Key, MethodConditions,
+    MethodCounts, MethodMap, Observation, PathDescription, PathForest, Place, Profile, RunInfo,
+    UnreadableCount, path_key,
 };
 
 use crate::contexts::ContextsView;
 use crate::decisions::Decisions;
-use crate::left_out::{self, LeftOut};
-use crate::memory::{self, Earlier};
+use crate::left_out::LeftOut;
+use crate::memory::Earlier;
 use crate::names;
 use crate::only_by::reached_only_by;
-use crate::path_time::{Division, Groups, Names, PathTime, Through, TimeView, Times, WaitsInBlock, measured};
-use crate::pattern::MethodPattern;
+use crate::path_time::{Division, Groups, Names, PathTime, Through, TimeView, Times, WaitsInBlock};
 use crate::source::{SourceText, Sources, below};
 use crate::structural::StructureView;
 use crate::subpaths::SubpathsView;
@@ -287,157 +288,6 @@ impl<'p> View<'p> {
     /// CPU time of all methods, if there are enough samples to say where it was.
     pub fn times(&self) -> Option<&Times<'p>> {
         self.sampled.as_ref()?.if_enough()
-    }
-
-    /// Builds the model; `pattern` selects methods, the totals stay those of the whole profile. `bytecode`: decisions
-    /// are shown as what the bytecode did.
-    pub fn new(
-        profile: &'p Profile,
-        pattern: Option<&MethodPattern>,
-        sources: &Rc<Sources>,
-        bytecode: bool,
-    ) -> Self {
-        let conditions = |place: (usize, usize)| {
-            let place = (place.0 as u32, place.1 as u32);
-            profile.conditions.get(&place).filter(|_| !bytecode)
-        };
-        let mut totals = [0u128; 4];
-        let all = profile.classes.iter().flat_map(|class| &class.counts);
-        // There may be many, and they are large.
-        let mut methods = Vec::with_capacity(if pattern.is_none() {
-            all.filter(|counts| ran(counts)).count()
-        } else {
-            0
-        });
-        let mut idle = Vec::new();
-        for (position, class) in profile.classes.iter().enumerate() {
-            for (index, map) in class.map.methods.iter().enumerate() {
-                let forests = profile.kpaths.as_ref().map(|k| &k.methods);
-                let forest = forests
-                    .and_then(|f| f.get(&(position, index)))
-                    .filter(|f| !f.is_empty());
-                let chosen = pattern.is_none_or(|p| p.matches(&class.map.name, &map.name, &map.descriptor));
-                let counts = class.counts.get(index).filter(|counts| ran(counts));
-                // A forest knows the plain profile: it is its first level.
-                let roots = match (counts, forest) {
-                    (None, Some(forest)) => Some(MethodCounts {
-                        paths: forest.roots().map(|(_, root)| (root.path, root.count)).collect(),
-                        ..MethodCounts::default()
-                    }),
-                    _ => None,
-                };
-                let Some(counts) = counts.or(roots.as_ref()) else {
-                    if chosen {
-                        idle.push((class.map.name.as_str(), map));
-                    }
-                    continue;
-                };
-                let mut method = MethodView::new(class, map, counts, Rc::clone(sources));
-                method.conditions = conditions((position, index));
-                method.readings = profile.run.has_readings_only();
-                method.forest = forest.map(|forest| ((position, index), forest));
-                let place = (position as u32, index as u32);
-                let found = profile
-                    .observations
-                    .binary_search_by_key(&place, |c| (c.class, c.method));
-                let structural = profile.structural.as_ref();
-                let structure = structural.and_then(|s| s.methods.get(&place));
-                method.structure = structure.and_then(|counts| StructureView::new(map, counts));
-                method.observation = found.ok().map(|at| &profile.observations[at]);
-                totals[0] += u128::from(method.count);
-                totals[1] += u128::from(method.flow);
-                totals[2] += 1;
-                totals[3] += method
-                    .unreadable
-                    .iter()
-                    .map(|u| u128::from(u.count))
-                    .sum::<u128>();
-                if chosen {
-                    methods.push(method);
-                }
-            }
-        }
-        let [paths, flow, ran, unreadable] = totals.map(clamp);
-        for method in &mut methods {
-            method.set_shares(totals[1]);
-        }
-        methods.extend(memory::methods(profile, pattern, sources, bytecode));
-        // A pattern that names only methods that never ran still finds something to say.
-        if methods.is_empty() && pattern.is_some() {
-            methods.extend(idle.iter().filter_map(|&(name, map)| {
-                let class = profile.classes.iter().find(|c| c.map.name == name)?;
-                Some(MethodView::new(
-                    class,
-                    map,
-                    &MethodCounts::default(),
-                    Rc::clone(sources),
-                ))
-            }));
-        }
-        let mut with_row = measured(profile);
-        with_row.extend(left_out::names(profile));
-        let sampled = (profile.cpu.as_ref()).map(|samples| Times::new(samples, &with_row));
-        let mut left_out = Vec::new();
-        if let Some(times) = sampled.as_ref().and_then(Times::if_enough) {
-            methods.iter_mut().for_each(|method| method.set_times(times));
-            let ran = methods.iter().filter(|method| method.has_counts());
-            let ran: HashSet<Names> = ran.map(MethodView::names).collect();
-            left_out = left_out::left_out(profile, times, &ran, pattern, (sources, bytecode));
-            let is_left_out =
-                |method: &MethodView| left_out.iter().any(|left| left.names() == method.names());
-            methods.retain(|method| method.has_counts() || !is_left_out(method));
-        }
-        methods.sort_by(|a, b| {
-            let time = |m: &MethodView| m.time.as_ref().map_or(0, |time| time.near.ns);
-            // Of methods of earlier runs only shares can be compared with those of this one.
-            let key = |m: &MethodView| (Reverse(time(m)), Reverse(m.share.to_bits()), Reverse(m.count));
-            key(a).cmp(&key(b)).then_with(|| {
-                (a.class, &a.map.name, &a.map.descriptor).cmp(&(b.class, &b.map.name, &b.map.descriptor))
-            })
-        });
-        let mut skipped: Reasons = BTreeMap::new();
-        let mut without_call_sites: Reasons = BTreeMap::new();
-        let mut without_cut_paths: Reasons = BTreeMap::new();
-        for entry in &profile.skipped {
-            let what = (entry.class.as_str(), entry.method.as_deref());
-            let lacks = |what: &str| entry.reason.strip_prefix(what).filter(|_| entry.has_probes());
-            let (reasons, reason) = if let Some(reason) = lacks(Skipped::NO_CALL_SITES) {
-                (&mut without_call_sites, reason)
-            } else if let Some(reason) = lacks(Skipped::NO_CUT_PATHS) {
-                (&mut without_cut_paths, reason)
-            } else if entry.method.is_some()
-                && Known::of_reason(&entry.reason).is_some()
-                && profile.memory.is_some()
-            {
-                // They are shown with what earlier runs found.
-                continue;
-            } else {
-                (&mut skipped, entry.reason.as_str())
-            };
-            reasons.entry(reason).or_default().push(what);
-        }
-        View {
-            profile,
-            run: &profile.run,
-            basis: profile.count_basis(),
-            totals: Totals {
-                paths,
-                flow,
-                methods: ran,
-                unreadable,
-            },
-            methods,
-            idle,
-            left_out,
-            skipped,
-            without_call_sites,
-            without_cut_paths,
-            kpaths: profile.kpaths.as_ref(),
-            contexts: None,
-            sampled,
-            subpaths: (profile.subpaths.as_ref()).map(|about| SubpathsView::new(about, profile, pattern)),
-            sources: Rc::clone(sources),
-        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Deciding what of a class can carry probes, and writing it.
 
+use std::cell::LazyCell;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
@@ -90,6 +92,25 @@ impl Candidate<'_> {
     fn runs_once(&self, class: &Class, map: &MethodMap) -> bool {
         let ahead = |(edge, to): (EdgeRef, BlockId)| to.index() > edge.from.index();
         class.methods[self.index].name == b"<clinit>" && map.graph.edges().all(ahead)
+    }
+
+    /// Why it cannot take its probes, given how long it is with them, or why it could not be written.
+    fn why_not(
+        &self,
+        rewritten: Result<u32, RewriteError>,
+        class: &Class,
+        map: &MethodMap,
+    ) -> Option<SkipReason> {
+        match rewritten {
+            Ok(length) => {
+                let crosses = self.code.len() <= HUGE_METHOD_LIMIT && length > HUGE_METHOD_LIMIT;
+                (crosses && !self.runs_once(class, map)).then_some(SkipReason::HugeMethodLimit)
+            }
+            Err(RewriteError::PoolFull) => Some(SkipReason::ConstantPoolFull),
+            Err(RewriteError::Layout(_)) => Some(SkipReason::CodeTooLarge),
+            Err(RewriteError::TooManyLocals) => Some(SkipReason::TooManyLocals),
+            Err(RewriteError::Fault(_)) => Some(SkipReason::BrokenTable),
+        }
     }
 }
 
@@ -233,65 +254,26 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
         return Ok(whole_class(SkipReason::UsedByProbes));
     }
 
-    let source_map = Lines::text(&class);
-    let file = class.source_file.map(decode).unwrap_or_default();
-    let mut lines = Lines::new(&source_map, &name, &file);
-    let left = options.leave.as_ref().and_then(|leave| leave.class(&name));
-    let mut digest = left.map(|_| Sha256::digest(bytes).into());
+    let digest = LazyCell::new(|| <[u8; 32]>::from(Sha256::digest(bytes)));
     let mut scratch = shared.scratch();
-    if options.shapes || left.is_some() {
-        scratch.shape.reset(&class.pool);
-    }
-    let mut skipped = Vec::new();
-    let mut methods = Vec::new();
-    let mut maps = Vec::new();
-    for (index, method) in class.methods.iter().enumerate() {
-        if !options.filter.method(&name, &decode(method.name)) {
-            continue;
-        }
-        let left = left.and_then(|left| left.get(signature(method).as_str()));
-        if let Some(left) = left.filter(|left| digest == Some(left.sha256)) {
-            skipped.push(skip(&name, method, left.reason));
-            continue;
-        }
-        let verdict = judge(options, (&class, &name, &mut lines), index, method, &mut scratch)
-            .map_err(|fault| ClassError::new(Some(&name), Some(signature(method)), fault))?;
-        match verdict {
-            Verdict::Takes(candidate, map) => {
-                let same = |left: &&Left| {
-                    let scratch = &mut scratch.shape;
-                    shape(&class.pool, &candidate.code, &map.blocks, &map.graph, scratch).code == left.code
-                };
-                if let Some(left) = left.filter(same) {
-                    skipped.push(skip(&name, method, left.reason));
-                    continue;
-                }
-                methods.push(candidate);
-                maps.push(map);
-            }
-            Verdict::Trivial => {}
-            Verdict::Skip(reason) => skipped.push(skip(&name, method, reason)),
-        }
-    }
+    let mut judged = judge_all(options, (&class, &name), &digest, &mut scratch)?;
     // The mark that `emit` leaves.
     let marked = |mark: &str| class.pool.find_utf8(mark.as_bytes()).is_some();
     let is_marked = || Shim::MARKS.into_iter().any(marked) || marked(&options.shim.class);
-    if !methods.is_empty() && !options.marked_classes && is_marked() {
+    if !judged.methods.is_empty() && !options.marked_classes && is_marked() {
         return Ok(whole_class(SkipReason::AlreadyInstrumented));
     }
     if options.probes.change_code() {
-        let class_and_name = (&class, name.as_str());
-        inlining::keep(options, &class, &mut methods, &mut maps, &mut scratch.rewrite);
-        drop_what_does_not_fit(
-            options,
-            class_and_name,
-            &mut methods,
-            &mut maps,
-            &mut skipped,
-            &mut scratch.rewrite,
-        );
+        let Judged { methods, maps, .. } = &mut judged;
+        inlining::keep(options, &class, methods, maps, &mut scratch.rewrite);
+        drop_what_does_not_fit(options, (&class, &name), &mut judged, &mut scratch.rewrite);
     }
     drop(scratch);
+    let Judged {
+        methods,
+        maps,
+        mut skipped,
+    } = judged;
     for candidate in &methods {
         let partly = [
             (Skipped::NO_CALL_SITES, candidate.without_call_sites),
@@ -311,7 +293,7 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
     }
     let map = ClassMap {
         name,
-        sha256: *digest.get_or_insert_with(|| Sha256::digest(bytes).into()),
+        sha256: *digest,
         source_file: class.source_file.map(|text| decode(text).into_owned()),
         methods: maps,
     };
@@ -325,17 +307,75 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
     })))
 }
 
+/// The methods of a class that take probes, with their maps, and why others take none.
+#[derive(Default)]
+struct Judged<'a> {
+    methods: Vec<Candidate<'a>>,
+    maps: Vec<MethodMap>,
+    skipped: Vec<Skipped>,
+}
+
+/// Judges the methods of a class that the filter wants. Those that are to be left alone are, if their class, or
+/// their code, is still the same.
+fn judge_all<'a>(
+    options: &InstrumentOptions,
+    (class, name): (&Class<'a>, &str),
+    digest: &impl Deref<Target = [u8; 32]>,
+    scratch: &mut Scratch,
+) -> Result<Judged<'a>, ClassError> {
+    let source_map = Lines::text(class);
+    let file = class.source_file.map(decode).unwrap_or_default();
+    let mut lines = Lines::new(&source_map, name, &file);
+    let left = options.leave.as_ref().and_then(|leave| leave.class(name));
+    if options.shapes || left.is_some() {
+        scratch.shape.reset(&class.pool);
+    }
+    let mut judged = Judged::default();
+    for (index, method) in class.methods.iter().enumerate() {
+        if !options.filter.method(name, &decode(method.name)) {
+            continue;
+        }
+        let left = left.and_then(|left| left.get(signature(method).as_str()));
+        if let Some(left) = left.filter(|left| **digest == left.sha256) {
+            judged.skipped.push(skip(name, method, left.reason));
+            continue;
+        }
+        let verdict = judge(options, (class, name, &mut lines), index, method, scratch)
+            .map_err(|fault| ClassError::new(Some(name), Some(signature(method)), fault))?;
+        match verdict {
+            Verdict::Takes(candidate, map) => {
+                let same = |left: &&Left| {
+                    let scratch = &mut scratch.shape;
+                    shape(&class.pool, &candidate.code, &map.blocks, &map.graph, scratch).code == left.code
+                };
+                if let Some(left) = left.filter(same) {
+                    judged.skipped.push(skip(name, method, left.reason));
+                    continue;
+                }
+                judged.methods.push(candidate);
+                judged.maps.push(map);
+            }
+            Verdict::Trivial => {}
+            Verdict::Skip(reason) => judged.skipped.push(skip(name, method, reason)),
+        }
+    }
+    Ok(judged)
+}
+
 /// Takes probes back from methods that they would make too large: those in front of calls if there are any,
 /// else all. A method that is far from every limit (nearly all are) is believed without being written.
 /// Dropping one moves the counters of the others, so it is done again until all fit.
 fn drop_what_does_not_fit(
     options: &InstrumentOptions,
     (class, name): (&Class, &str),
-    methods: &mut Vec<Candidate>,
-    maps: &mut Vec<MethodMap>,
-    skipped: &mut Vec<Skipped>,
+    judged: &mut Judged,
     scratch: &mut RewriteScratch,
 ) {
+    let Judged {
+        methods,
+        maps,
+        skipped,
+    } = judged;
     let constants: usize = methods
         .iter()
         .zip(maps.iter())
@@ -374,21 +414,7 @@ fn drop_what_does_not_fit(
                 }
                 Err(full) => Err(full.into()),
             };
-            let verdict = match rewritten {
-                Ok(new_length)
-                    if candidate.code.len() <= HUGE_METHOD_LIMIT
-                        && new_length > HUGE_METHOD_LIMIT
-                        && !candidate.runs_once(class, map) =>
-                {
-                    Some(SkipReason::HugeMethodLimit)
-                }
-                Ok(_) => None,
-                Err(RewriteError::PoolFull) => Some(SkipReason::ConstantPoolFull),
-                Err(RewriteError::Layout(_)) => Some(SkipReason::CodeTooLarge),
-                Err(RewriteError::TooManyLocals) => Some(SkipReason::TooManyLocals),
-                Err(RewriteError::Fault(_)) => Some(SkipReason::BrokenTable),
-            };
-            let Some(reason) = verdict else {
+            let Some(reason) = candidate.why_not(rewritten, class, map) else {
                 keep.push(true);
                 continue;
             };

@@ -559,32 +559,8 @@ impl<'a> Machine<'_, 'a> {
             op::SIPUSH => self.push(Node::Int(i32::from(u2(self.code, pc + 1) as i16))),
             op::LDC => self.constant(u16::from(byte(pc + 1))),
             op::LDC_W | op::LDC2_W => self.constant(u2(self.code, pc + 1)),
-            op::IALOAD..=op::SALOAD => {
-                const TYPES: [Type; 8] = [b'I', b'J', b'F', b'D', b'L', UNKNOWN, b'C', b'S'];
-                let index = self.pop();
-                let array = self.pop();
-                let ty = match TYPES[usize::from(opcode - op::IALOAD)] {
-                    // Bytes and booleans have the same instruction.
-                    UNKNOWN => match self.descriptor(array, pc) {
-                        Some(array) if array.starts_with(b"[") => first(&array[1..]),
-                        _ => UNKNOWN,
-                    },
-                    ty => ty,
-                };
-                self.push(Node::Index(array, index, ty));
-            }
-            op::IASTORE..=op::SASTORE => {
-                let value = self.pop();
-                let index = self.pop();
-                let array = self.pop();
-                // An element of an array that is being made.
-                if self.stack.last() == Some(&array) && self.out.arena.get(array) == Node::NewArray {
-                    return;
-                }
-                let ty = self.out.arena.ty(value);
-                let target = self.out.arena.add(Node::Index(array, index, ty));
-                self.assign(target, value);
-            }
+            op::IALOAD..=op::SALOAD => self.load_element(pc, opcode),
+            op::IASTORE..=op::SASTORE => self.store_element(),
             op::POP => self.drop_one(pc),
             op::POP2 => {
                 let top = self.pop();
@@ -645,30 +621,12 @@ impl<'a> Machine<'_, 'a> {
                 };
                 self.push(Node::Compare(left, right, nan));
             }
-            op::GETSTATIC | op::GETFIELD => match self.class.pool.member(u2(self.code, pc + 1)) {
-                Some(member) => {
-                    let owner = (opcode == op::GETFIELD).then(|| self.pop());
-                    self.push(Node::Field { owner, member });
-                }
-                None => self.push(Node::Unknown(UNKNOWN)),
-            },
-            op::PUTSTATIC | op::PUTFIELD => match self.class.pool.member(u2(self.code, pc + 1)) {
-                Some(member) => {
-                    let value = self.pop();
-                    let owner = (opcode == op::PUTFIELD).then(|| self.pop());
-                    let target = self.out.arena.add(Node::Field { owner, member });
-                    self.assign(target, value);
-                }
-                None => self.stack.clear(),
-            },
+            op::GETSTATIC | op::GETFIELD => self.load_field(pc, opcode == op::GETFIELD),
+            op::PUTSTATIC | op::PUTFIELD => self.store_field(pc, opcode == op::PUTFIELD),
             op::INVOKEDYNAMIC => self.invoke_dynamic(pc),
             _ if KIND[usize::from(opcode)] & kind::CALL != 0 => self.invoke(pc, opcode),
             op::NEW => {
-                let class = self
-                    .class
-                    .pool
-                    .class_name(u2(self.code, pc + 1))
-                    .unwrap_or_default();
+                let class = self.class_at(pc);
                 let arguments = None;
                 self.push(Node::New { class, arguments });
             }
@@ -682,20 +640,12 @@ impl<'a> Machine<'_, 'a> {
             }
             op::CHECKCAST => {
                 let of = self.pop();
-                let class = self
-                    .class
-                    .pool
-                    .class_name(u2(self.code, pc + 1))
-                    .unwrap_or_default();
+                let class = self.class_at(pc);
                 self.push(Node::Cast(class, of));
             }
             op::INSTANCEOF => {
                 let of = self.pop();
-                let class = self
-                    .class
-                    .pool
-                    .class_name(u2(self.code, pc + 1))
-                    .unwrap_or_default();
+                let class = self.class_at(pc);
                 self.push(Node::InstanceOf(of, class));
             }
             op::MONITORENTER | op::MONITOREXIT => {
@@ -714,6 +664,61 @@ impl<'a> Machine<'_, 'a> {
                 self.pure = false;
             }
         }
+    }
+
+    fn load_element(&mut self, pc: u32, opcode: u8) {
+        const TYPES: [Type; 8] = [b'I', b'J', b'F', b'D', b'L', UNKNOWN, b'C', b'S'];
+        let index = self.pop();
+        let array = self.pop();
+        let ty = match TYPES[usize::from(opcode - op::IALOAD)] {
+            // Bytes and booleans have the same instruction.
+            UNKNOWN => match self.descriptor(array, pc) {
+                Some(array) if array.starts_with(b"[") => first(&array[1..]),
+                _ => UNKNOWN,
+            },
+            ty => ty,
+        };
+        self.push(Node::Index(array, index, ty));
+    }
+
+    fn store_element(&mut self) {
+        let value = self.pop();
+        let index = self.pop();
+        let array = self.pop();
+        // An element of an array that is being made.
+        if self.stack.last() == Some(&array) && self.out.arena.get(array) == Node::NewArray {
+            return;
+        }
+        let ty = self.out.arena.ty(value);
+        let target = self.out.arena.add(Node::Index(array, index, ty));
+        self.assign(target, value);
+    }
+
+    fn load_field(&mut self, pc: u32, of_object: bool) {
+        let node = match self.class.pool.member(u2(self.code, pc + 1)) {
+            Some(member) => {
+                let owner = of_object.then(|| self.pop());
+                Node::Field { owner, member }
+            }
+            None => Node::Unknown(UNKNOWN),
+        };
+        self.push(node);
+    }
+
+    fn store_field(&mut self, pc: u32, of_object: bool) {
+        let Some(member) = self.class.pool.member(u2(self.code, pc + 1)) else {
+            return self.stack.clear();
+        };
+        let value = self.pop();
+        let owner = of_object.then(|| self.pop());
+        let target = self.out.arena.add(Node::Field { owner, member });
+        self.assign(target, value);
+    }
+
+    /// The class that an instruction names.
+    fn class_at(&self, pc: u32) -> &'a [u8] {
+        let name = self.class.pool.class_name(u2(self.code, pc + 1));
+        name.unwrap_or_default()
     }
 
     /// The descriptor of an expression's type, if it is declared.

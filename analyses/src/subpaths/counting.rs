@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use trodden_profile::events::{EventKinds, ThreadInfo};
-use trodden_profile::options::{ProfileOptions, SubpathThreshold};
+use trodden_profile::options::{ProfileOptions, SubpathStarts, SubpathThreshold};
 use trodden_profile::{Profile, SubpathRun, facts};
 
 use super::SubpathError;
 use super::exact::{ExactCounts, ExactSubpaths};
 use super::merged::placed;
-use super::options::{Starts, SubpathOptions};
+use super::options::SubpathOptions;
 use super::order::{BlockStream, Order, OrderTally, WordOrder};
 use super::runs::{self, Run};
 use super::shapes::{MethodShapes, PathShapes};
@@ -111,7 +111,9 @@ impl SubpathCounting {
         };
         let settings = SubpathOptions::from_options(options);
         settings.check()?;
-        if settings.starts == Starts::HeadersOnly || settings.half_life.is_some() || settings.window.is_some()
+        if settings.starts == SubpathStarts::Headers
+            || settings.half_life.is_some()
+            || settings.window.is_some()
         {
             let what = "counts=exact counts subpaths that begin anywhere, at any time: not with starts=headers, half-life or a sliding window";
             return Err(SubpathError::Range(what.to_owned()));

@@ -2,7 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::identity::Identity;
+use trodden_profile::options::SubpathIdentity;
+
+use super::identity::identity;
 use super::order::BlockStream;
 use super::runs::Run;
 use super::shapes::PathShapes;
@@ -13,7 +15,7 @@ use super::shapes::PathShapes;
 /// that becomes too much, the longest lengths are given up, one after the other.
 #[derive(Clone, Debug)]
 pub struct ExactSubpaths {
-    identity: Identity,
+    identity: SubpathIdentity,
     lengths: Vec<ByLength>,
     /// The latest blocks; the last `known` of them without a hole between.
     recent: Vec<u64>,
@@ -86,7 +88,7 @@ fn plus(a: u64, b: u64) -> u64 {
 impl ExactSubpaths {
     /// Counts subpaths of these lengths (0 is left out), while there are at most `most_windows` different
     /// windows.
-    pub fn new(lengths: &[u32], identity: Identity, most_windows: usize) -> Self {
+    pub fn new(lengths: &[u32], identity: SubpathIdentity, most_windows: usize) -> Self {
         let mut lengths: Vec<usize> = lengths.iter().map(|&n| n as usize).filter(|&n| n > 0).collect();
         lengths.sort_unstable();
         lengths.dedup();
@@ -149,7 +151,7 @@ impl ExactSubpaths {
             let window = by.windows.entry(by.hash);
             let (count, key) = window.or_insert_with(|| {
                 self.windows += 1;
-                (0, self.identity.key(&self.recent[end - by.length..]))
+                (0, identity(self.identity, &self.recent[end - by.length..]))
             });
             *count += 1;
             if *count == 2

@@ -6,44 +6,25 @@
 //! for all rotations and for nothing else.
 
 use trodden_profile::least_rotation;
+use trodden_profile::options::SubpathIdentity;
 
-/// The rule by which two subpaths of the same length are the same one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Identity {
-    /// The same blocks in the same order, up to rotation.
-    #[default]
-    Rotation,
-    /// The same blocks an odd number of times, in any order: the paper's prototype.
-    ExclusiveOr,
-}
-
-impl Identity {
-    /// Its name in profiles.
-    pub fn name(self) -> &'static str {
-        match self {
-            Identity::Rotation => "rotation",
-            Identity::ExclusiveOr => "xor",
+/// The identity of a sequence of blocks, each of them known by a number: 64 bits. Among a million
+/// different subpaths, two share theirs by chance once in 37 million runs.
+pub fn identity(rule: SubpathIdentity, blocks: &[u64]) -> u64 {
+    let length = mix(blocks.len() as u64, 0x9e37_79b9_7f4a_7c15);
+    match rule {
+        SubpathIdentity::Rotation => {
+            let (head, tail) = blocks.split_at(least_rotation(blocks));
+            tail.iter()
+                .chain(head)
+                .fold(length, |key, &block| mix(key, block))
         }
-    }
-
-    /// The identity of a sequence of blocks, each of them known by a number: 64 bits. Among a million
-    /// different subpaths, two share theirs by chance once in 37 million runs.
-    pub fn key(self, blocks: &[u64]) -> u64 {
-        let length = mix(blocks.len() as u64, 0x9e37_79b9_7f4a_7c15);
-        match self {
-            Identity::Rotation => {
-                let (head, tail) = blocks.split_at(least_rotation(blocks));
-                tail.iter()
-                    .chain(head)
-                    .fold(length, |key, &block| mix(key, block))
-            }
-            // Numbers are scrambled first, so that only equal blocks cancel out, not 1, 2 and 3.
-            Identity::ExclusiveOr => {
-                let all = blocks
-                    .iter()
-                    .fold(0, |all, &block| all ^ mix(0x51_7cc1_b727_220a, block));
-                mix(length, all)
-            }
+        // Numbers are scrambled first, so that only equal blocks cancel out, not 1, 2 and 3.
+        SubpathIdentity::Xor => {
+            let all = blocks
+                .iter()
+                .fold(0, |all, &block| all ^ mix(0x51_7cc1_b727_220a, block));
+            mix(length, all)
         }
     }
 }
@@ -61,7 +42,7 @@ mod tests {
 
     #[test]
     fn orders_differ_but_not_rotations() {
-        let key = |blocks: &[u64]| Identity::Rotation.key(blocks);
+        let key = |blocks: &[u64]| identity(SubpathIdentity::Rotation, blocks);
         assert_eq!(key(&[1, 2, 3, 4]), key(&[3, 4, 1, 2]));
         assert_ne!(key(&[1, 2, 3, 4]), key(&[1, 3, 2, 4]));
         assert_ne!(key(&[1, 2]), key(&[1, 2, 1, 2]));
@@ -70,7 +51,7 @@ mod tests {
 
     #[test]
     fn xor_forgets_order_and_pairs() {
-        let key = |blocks: &[u64]| Identity::ExclusiveOr.key(blocks);
+        let key = |blocks: &[u64]| identity(SubpathIdentity::Xor, blocks);
         assert_eq!(key(&[1, 2, 3, 4]), key(&[1, 3, 2, 4]));
         assert_eq!(key(&[1, 1, 2, 3]), key(&[2, 3, 4, 4]));
         assert_ne!(key(&[1, 2, 4, 5]), key(&[1, 2, 4, 6]));

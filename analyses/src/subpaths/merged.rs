@@ -6,7 +6,7 @@ use trodden_profile::SubpathRun;
 
 use super::draws::Draws;
 use super::estimate::Estimate;
-use super::options::{Starts, SubpathOptions};
+use super::options::SubpathOptions;
 use super::order::{Order, OrderTally};
 use super::runs::{self, Run};
 use super::sampler::Sampler;
@@ -324,11 +324,7 @@ impl MergedSubpaths {
             lengths: options.lengths.to_string(),
             order: order.name().to_owned(),
             identity: options.identity.name().to_owned(),
-            starts: match options.starts {
-                Starts::Anywhere => "anywhere".to_owned(),
-                Starts::Prefer(weight) => format!("prefer:{weight}"),
-                Starts::HeadersOnly => "headers".to_owned(),
-            },
+            starts: options.starts.to_string(),
             footprint: options.footprint as u64,
             half_life: options.half_life,
             sliding_window: options.window,

@@ -9,7 +9,7 @@
 //! | [`Sampler`] | skip and sample phases of a thread, with its concise sample (OSP sections 2.1 and 2.3) |
 //! | [`Wanted`] | which path ends a sampler can do without |
 //! | [`SubpathOptions`] | lengths and their bias, footprint, distances, where to begin, ageing |
-//! | [`Identity`] | which subpaths are the same: canonical rotation, or the paper's xor |
+//! | [`identity`] | which subpaths are the same: canonical rotation, or the paper's xor |
 //! | [`MergedSubpaths`], [`Estimate`] | all threads together, and what that says |
 //! | [`ExactSubpaths`], [`SubpathCounting`] | every subpath counted: the yardstick, also as an analysis |
 //! | [`WordOrder`], [`MethodShapes`] | from words of the event stream to blocks |
@@ -73,10 +73,10 @@ mod window;
 pub use counting::{CountedSubpaths, CountingThread, SubpathCounting};
 pub use estimate::Estimate;
 pub use exact::{ExactCounts, ExactSubpaths};
-pub use identity::Identity;
+pub use identity::identity;
 pub use lengths::Lengths;
 pub use merged::{LIMIT, MergedSubpaths, Report, Subpath, SubpathStats};
-pub use options::{ENOUGH, PLENTIFUL_SAMPLES_PER_BYTE, Starts, SubpathOptions};
+pub use options::{ENOUGH, PLENTIFUL_SAMPLES_PER_BYTE, SubpathOptions};
 pub use order::{BlockStream, Order, OrderTally, WordOrder};
 pub use runs::Run;
 pub use sample::{MAX_FOOTPRINT, MIN_FOOTPRINT};

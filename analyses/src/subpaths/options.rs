@@ -4,7 +4,6 @@ use std::num::NonZeroU64;
 
 use trodden_profile::options::{ProfileOptions, SubpathDistance, SubpathIdentity, SubpathStarts};
 
-use super::identity::Identity;
 use super::lengths::Lengths;
 use super::{SubpathError, sample};
 
@@ -24,10 +23,12 @@ pub struct SubpathOptions {
     /// The floor where probes skip ([`Sampler::skipping`](super::Sampler::skipping)): beginning a sample
     /// costs more there than the path ends between samples do.
     pub skipping_floor: u32,
-    /// Where subpaths are to begin.
-    pub starts: Starts,
+    /// Where subpaths are to begin. A loop's header counts, whether it is reached by a back edge or for the
+    /// first time. Estimates allow for a preference; with headers alone, counts are of subpaths that begin
+    /// there.
+    pub starts: SubpathStarts,
     /// Which subpaths are the same.
-    pub identity: Identity,
+    pub identity: SubpathIdentity,
     /// After this number of blocks of a thread, older counts weigh half (OSP section 2.4, "aging").
     pub half_life: Option<u64>,
     /// Only subpaths within this number of last blocks of a thread count (OSP section 2.4, "sliding window").
@@ -53,20 +54,6 @@ const IN_WINDOW: u64 = 2048;
 /// The mean distance in bursts, where none is given. (At the beginning it is the usual one.)
 const IN_BURSTS: u32 = 64;
 
-/// Where sampled subpaths are to begin (OSP section 5: "prefer paths starting at a back edge").
-///
-/// A loop's header counts, whether it is reached by a back edge or for the first time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Starts {
-    /// At any block.
-    #[default]
-    Anywhere,
-    /// At any block, but this many times as likely at a loop's header. Estimates allow for that.
-    Prefer(f64),
-    /// At loops' headers only; counts are then of subpaths that begin there.
-    HeadersOnly,
-}
-
 impl Default for SubpathOptions {
     fn default() -> Self {
         SubpathOptions {
@@ -75,8 +62,8 @@ impl Default for SubpathOptions {
             start: 16,
             floor: 1000,
             skipping_floor: 4096,
-            starts: Starts::Anywhere,
-            identity: Identity::Rotation,
+            starts: SubpathStarts::Anywhere,
+            identity: SubpathIdentity::Rotation,
             half_life: None,
             window: None,
             bursts: None,
@@ -104,15 +91,8 @@ impl SubpathOptions {
         let plain = SubpathOptions {
             lengths: choices.lengths.into(),
             footprint: choices.footprint as usize,
-            starts: match choices.starts {
-                SubpathStarts::Anywhere => Starts::Anywhere,
-                SubpathStarts::Prefer(weight) => Starts::Prefer(f64::from(weight.get())),
-                SubpathStarts::Headers => Starts::HeadersOnly,
-            },
-            identity: match choices.identity {
-                SubpathIdentity::Rotation => Identity::Rotation,
-                SubpathIdentity::Xor => Identity::ExclusiveOr,
-            },
+            starts: choices.starts,
+            identity: choices.identity,
             half_life: choices.half_life.map(NonZeroU64::get),
             window: choices.sliding_window.map(NonZeroU64::get),
             bursts: (options.has_bursts_in_program()).then(|| options.burst.to_string()),
@@ -166,15 +146,10 @@ impl SubpathOptions {
                 self.start, self.floor, self.skipping_floor
             ));
         }
-        match self.starts {
-            Starts::Prefer(weight) if !(1.0..=1e6).contains(&weight) => {
-                wrong(format!("a preference of {weight} is not from 1 to 1,000,000"))
-            }
-            _ if self.window == Some(0) => wrong("a window of no blocks".to_owned()),
-            _ if self.window.is_some() && self.half_life.is_some() => {
-                wrong("a half-life and a window at once".to_owned())
-            }
-            _ if self.half_life == Some(0) => wrong("a half-life of no blocks".to_owned()),
+        match (self.window, self.half_life) {
+            (Some(0), _) => wrong("a window of no blocks".to_owned()),
+            (Some(_), Some(_)) => wrong("a half-life and a window at once".to_owned()),
+            (None, Some(0)) => wrong("a half-life of no blocks".to_owned()),
             _ => Ok(()),
         }
     }
@@ -184,9 +159,12 @@ impl SubpathOptions {
     pub(super) fn rates(&self, f: u64) -> Rates {
         let one = 1.0 / f as f64;
         let (elsewhere, header) = match self.starts {
-            Starts::Anywhere => (one, one),
-            Starts::Prefer(weight) => (one, one + (one * (weight - 1.0)).min(1.0)),
-            Starts::HeadersOnly => (0.0, one),
+            SubpathStarts::Anywhere => (one, one),
+            SubpathStarts::Prefer(weight) => {
+                let more = f64::from(weight.get()) - 1.0;
+                (one, one + (one * more).min(1.0))
+            }
+            SubpathStarts::Headers => (0.0, one),
         };
         Rates { elsewhere, header }
     }

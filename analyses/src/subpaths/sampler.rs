@@ -3,9 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use trodden_profile::options::SubpathStarts;
+
 use super::draws::Draws;
+use super::identity::identity;
 use super::lengths::{MAGNITUDES, magnitude};
-use super::options::{ENOUGH, PLENTIFUL_SAMPLES_PER_BYTE, Rates, Starts, SubpathOptions};
+use super::options::{ENOUGH, PLENTIFUL_SAMPLES_PER_BYTE, Rates, SubpathOptions};
 use super::order::BlockStream;
 use super::runs::{self, Run};
 use super::sample::{ConciseSample, Full, Sampled};
@@ -203,7 +206,7 @@ impl Sampler {
     /// Places where a subpath might have begun: blocks, or loop headers if only those count.
     pub fn places(&self) -> f64 {
         match self.options.starts {
-            Starts::HeadersOnly => self.all_headers() - self.headers_before(self.horizon()),
+            SubpathStarts::Headers => self.all_headers() - self.headers_before(self.horizon()),
             _ => self.blocks(),
         }
     }
@@ -329,7 +332,7 @@ impl Sampler {
         let Some(picker) = &mut self.picker else { return };
         if let Some(chances) = picker.path(&mut self.draws, self.f, run.blocks, header) {
             // Those that begin at headers count apart where that makes a difference.
-            let apart = header && self.options.starts != Starts::Anywhere;
+            let apart = header && self.options.starts != SubpathStarts::Anywhere;
             for part in (0..run.blocks).step_by(skipping::BLOCKS as usize) {
                 if chances.anywhere < 1.0 && !self.draws.chance(chances.anywhere) {
                     continue;
@@ -362,7 +365,7 @@ impl Sampler {
         if self.clock() >= self.ageing {
             self.age();
         }
-        if let (Some(window), Starts::HeadersOnly) = (self.options.window, self.options.starts) {
+        if let (Some(window), SubpathStarts::Headers) = (self.options.window, self.options.starts) {
             self.mark(window);
         }
         self.rest();
@@ -390,7 +393,8 @@ impl Sampler {
 
     /// Sees up to where nothing happens.
     fn rest(&mut self) {
-        let busy = !self.open.is_empty() || self.picker.is_some() || self.options.starts != Starts::Anywhere;
+        let busy =
+            !self.open.is_empty() || self.picker.is_some() || self.options.starts != SubpathStarts::Anywhere;
         self.quiet = if busy { 0 } else { self.next.min(self.ageing - 1) };
     }
 
@@ -425,7 +429,7 @@ impl Sampler {
         }
         self.tally.drawn += 1;
         self.tally.drawn_blocks += u64::from(open.length);
-        let key = self.options.identity.key(&self.scratch.blocks);
+        let key = identity(self.options.identity, &self.scratch.blocks);
         let limit = self.sample.text_limit();
         let horizon = self.horizon();
         self.sample.expire(horizon);

@@ -17,8 +17,9 @@
 //! chance decides for each such path whether blocks anywhere or the header begin one. Where only headers
 //! count, one in `f` path ends is picked, and if its path begins at a header, a sample does.
 
+use trodden_profile::options::SubpathStarts;
+
 use super::draws::Draws;
-use super::options::Starts;
 
 /// One of this number of consecutive blocks of a picked path begins a sample. Most paths have fewer, so that
 /// two samples seldom begin in one path, as if each were drawn independently.
@@ -47,7 +48,7 @@ impl Wanted {
 /// Picks path ends.
 #[derive(Clone, Debug)]
 pub(super) struct Picker {
-    starts: Starts,
+    starts: SubpathStarts,
     chances: Chances,
     /// Path ends before the next that is picked.
     left: u64,
@@ -74,13 +75,13 @@ pub(super) struct Chances {
 }
 
 impl Chances {
-    fn new(starts: Starts, f: u64) -> Self {
+    fn new(starts: SubpathStarts, f: u64) -> Self {
         let f = f as f64;
         // Wanted in all: of a group of blocks, and of a header.
         let (anywhere, header) = match starts {
-            Starts::Anywhere => (f64::from(BLOCKS) / f, 0.0),
-            Starts::Prefer(weight) => (f64::from(BLOCKS) / f, (weight - 1.0) / f),
-            Starts::HeadersOnly => (0.0, 1.0 / f),
+            SubpathStarts::Anywhere => (f64::from(BLOCKS) / f, 0.0),
+            SubpathStarts::Prefer(weight) => (f64::from(BLOCKS) / f, (f64::from(weight.get()) - 1.0) / f),
+            SubpathStarts::Headers => (0.0, 1.0 / f),
         };
         let (anywhere, header) = (anywhere.min(1.0), header.min(1.0));
         let pick = anywhere.max(header);
@@ -93,7 +94,7 @@ impl Chances {
 }
 
 impl Picker {
-    pub fn new(starts: Starts, draws: &mut Draws, f: u64) -> Self {
+    pub fn new(starts: SubpathStarts, draws: &mut Draws, f: u64) -> Self {
         let mut picker = Picker {
             starts,
             chances: Chances::default(),

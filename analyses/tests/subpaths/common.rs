@@ -1,9 +1,16 @@
 //! Toy programs, brute force, and seeds.
 
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use trodden_analyses::subpaths::*;
+use trodden_profile::options::{SubpathIdentity, SubpathStarts};
+
+/// At headers this many times as likely.
+pub fn prefer(weight: u32) -> SubpathStarts {
+    SubpathStarts::Prefer(NonZeroU32::new(weight).unwrap())
+}
 
 /// Path `n` of method 0 has these blocks; the flag says whether it begins at a loop's header.
 pub struct Toy(pub Vec<(Vec<u32>, bool)>);
@@ -99,7 +106,7 @@ pub fn brute_force(
 
 /// The key of a subpath as the library has it.
 pub fn key(blocks: &[u64]) -> u64 {
-    Identity::Rotation.key(blocks)
+    identity(SubpathIdentity::Rotation, blocks)
 }
 
 pub fn sampler(options: &SubpathOptions, number: u64) -> Sampler {

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use common::*;
 use proptest::prelude::*;
 use trodden_analyses::subpaths::*;
+use trodden_profile::options::{SubpathIdentity, SubpathStarts};
 
 const SEEDS: u64 = 2000;
 /// Where long subpaths are sampled very rarely: enough of them that their means are spread normally.
@@ -170,17 +171,13 @@ fn a_preference_does_not_show_in_estimates() {
         start: 9,
         ..SubpathOptions::default()
     };
-    for (starts, start) in [
-        (Starts::Prefer(5.0), 9),
-        (Starts::Prefer(5.0), 2),
-        (Starts::HeadersOnly, 3),
-    ] {
+    for (starts, start) in [(prefer(5), 9), (prefer(5), 2), (SubpathStarts::Headers, 3)] {
         let options = SubpathOptions {
             starts,
             start,
             ..options.clone()
         };
-        let everywhere = starts != Starts::HeadersOnly;
+        let everywhere = starts != SubpathStarts::Headers;
         let truth = brute_force(&blocks, &all_lengths(&options), |_, header| {
             f64::from(everywhere || header)
         });
@@ -200,7 +197,7 @@ fn a_preference_does_not_show_in_estimates() {
             toy().feed(&header(40_000), &mut sampler);
             sampler.sampled().0
         };
-        let (with, without) = (count(Starts::Prefer(5.0)), count(Starts::Anywhere));
+        let (with, without) = (count(prefer(5)), count(SubpathStarts::Anywhere));
         assert!(with > 2 * without, "{with} {without}");
     }
 }
@@ -211,7 +208,7 @@ fn resampling_for_a_preference_is_unbiased_too() {
     let options = SubpathOptions {
         lengths: "pow2:8".parse().unwrap(),
         footprint: MIN_FOOTPRINT,
-        starts: Starts::Prefer(3.0),
+        starts: prefer(3),
         start: 1,
         floor: 1,
         ..SubpathOptions::default()
@@ -473,16 +470,16 @@ fn the_odd_even_loop_shows_both_ways_together() {
     }
     // The paper's own code cannot distinguish 8 blocks of this loop from any others that cancel out.
     let options = SubpathOptions {
-        identity: Identity::ExclusiveOr,
+        identity: SubpathIdentity::Xor,
         ..options
     };
     let mut sampler = common::sampler(&options, 0);
     (0..100_000).for_each(|_| toy.feed(&[(0, 1), (1, 1)], &mut sampler));
     let xor = estimates(&[&sampler]);
-    assert!(xor.contains_key(&Identity::ExclusiveOr.key(&both)));
+    assert!(xor.contains_key(&identity(SubpathIdentity::Xor, &both)));
     assert_eq!(
-        Identity::ExclusiveOr.key(&both),
-        Identity::ExclusiveOr.key(&[2, 3, 9, 9, 9, 9, 9, 9])
+        identity(SubpathIdentity::Xor, &both),
+        identity(SubpathIdentity::Xor, &[2, 3, 9, 9, 9, 9, 9, 9])
     );
 }
 
@@ -523,10 +520,6 @@ fn expected_sizes_give_a_distance() {
             window: Some(9),
             ..SubpathOptions::default()
         },
-        SubpathOptions {
-            starts: Starts::Prefer(0.5),
-            ..SubpathOptions::default()
-        },
     ];
     assert!(wrong.iter().all(|options| options.check().is_err()));
 }
@@ -537,9 +530,9 @@ fn any_stream() -> impl Strategy<Value = Stream> {
 
 fn any_options() -> impl Strategy<Value = SubpathOptions> {
     let starts = prop_oneof![
-        Just(Starts::Anywhere),
-        Just(Starts::Prefer(4.0)),
-        Just(Starts::HeadersOnly)
+        Just(SubpathStarts::Anywhere),
+        Just(prefer(4)),
+        Just(SubpathStarts::Headers)
     ];
     let lengths = prop_oneof![Just("pow2:64"), Just("any:9"), Just("pow2-uniform:256")];
     let life = prop_oneof![
@@ -579,14 +572,14 @@ proptest! {
         let mut turned = one.clone();
         turned.rotate_left(turn % one.len());
         prop_assert_eq!(key(&turned), key(&one));
-        prop_assert_eq!(Identity::ExclusiveOr.key(&turned), Identity::ExclusiveOr.key(&one));
+        prop_assert_eq!(identity(SubpathIdentity::Xor, &turned), identity(SubpathIdentity::Xor, &one));
     }
 
     #[test]
     fn exact_counts_are_brute_force(stream in any_stream(), holes in prop::collection::vec(0..60usize, 0..3)) {
         let toy = toy();
         let lengths = [2, 4, 7, 32];
-        let mut exact = ExactSubpaths::new(&lengths, Identity::Rotation, usize::MAX);
+        let mut exact = ExactSubpaths::new(&lengths, SubpathIdentity::Rotation, usize::MAX);
         let mut truth: HashMap<Vec<u64>, f64> = HashMap::new();
         let mut rest = &stream[..];
         let mut holes: Vec<usize> = holes.into_iter().map(|at| at.min(stream.len())).collect();
@@ -613,7 +606,7 @@ proptest! {
     #[test]
     fn exact_counts_give_up_the_longest_first(stream in any_stream(), most in 0..40usize) {
         let toy = toy();
-        let mut counters = [usize::MAX, most].map(|most| ExactSubpaths::new(&[2, 4, 8], Identity::Rotation, most));
+        let mut counters = [usize::MAX, most].map(|most| ExactSubpaths::new(&[2, 4, 8], SubpathIdentity::Rotation, most));
         counters.iter_mut().for_each(|exact| toy.feed(&stream, exact));
         let [all, some] = counters.map(|exact| exact.counts());
         prop_assert_eq!(all.blocks(), some.blocks());

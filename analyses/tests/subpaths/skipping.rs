@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use trodden_analyses::subpaths::*;
+use trodden_profile::options::SubpathStarts;
 
 use super::common::*;
 
@@ -52,7 +53,7 @@ fn uneven() -> Toy {
 fn check_over_seeds(toy: &Toy, stream: &[(u32, u32)], options: &SubpathOptions) {
     let lengths: Vec<u32> = options.lengths.all().collect();
     let all = toy.blocks_of(stream);
-    let counts = |header| f64::from(options.starts != Starts::HeadersOnly || header);
+    let counts = |header| f64::from(options.starts != SubpathStarts::Headers || header);
     let mut truth = brute_force(&all, &lengths, |_, header| counts(header));
     truth.retain(|_, &mut count| count > 0.0);
     check_against(
@@ -132,11 +133,11 @@ fn estimates_are_unbiased_in_a_small_footprint_if_path_ends_are_left_out() {
 fn a_preference_does_not_show_in_estimates_if_path_ends_are_left_out() {
     let stream = stream(15, 80, 4, 5);
     for (starts, start) in [
-        (Starts::Prefer(1.0), 16),
-        (Starts::Prefer(5.0), 40),
-        (Starts::Prefer(33.0), 40),
-        (Starts::Prefer(33.0), 8),
-        (Starts::HeadersOnly, 8),
+        (prefer(1), 16),
+        (prefer(5), 40),
+        (prefer(33), 40),
+        (prefer(33), 8),
+        (SubpathStarts::Headers, 8),
     ] {
         let options = SubpathOptions {
             lengths: "pow2:8".parse().unwrap(),
@@ -155,7 +156,7 @@ fn resampling_for_a_preference_is_unbiased_too_if_path_ends_are_left_out() {
     let options = SubpathOptions {
         lengths: "pow2:4".parse().unwrap(),
         footprint: MIN_FOOTPRINT,
-        starts: Starts::Prefer(20.0),
+        starts: prefer(20),
         start: 8,
         floor: 8,
         skipping_floor: 8,
@@ -185,10 +186,10 @@ fn headers_begin_more_samples_if_they_are_preferred() {
         sampler.tally().drawn as f64
     };
     // 4,000 and 1,000 for every one that headers count more.
-    let ratio = |starts| drawn(starts) / drawn(Starts::Anywhere);
-    assert!((1.9..2.1).contains(&ratio(Starts::Prefer(5.0))));
-    assert!((7.2..7.8).contains(&ratio(Starts::Prefer(27.0))));
-    assert!((0.23..0.27).contains(&ratio(Starts::HeadersOnly)));
+    let ratio = |starts| drawn(starts) / drawn(SubpathStarts::Anywhere);
+    assert!((1.9..2.1).contains(&ratio(prefer(5))));
+    assert!((7.2..7.8).contains(&ratio(prefer(27))));
+    assert!((0.23..0.27).contains(&ratio(SubpathStarts::Headers)));
 }
 
 /// Where every path end is picked, blocks are counted, and what was sampled before a multiple of the

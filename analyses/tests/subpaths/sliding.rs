@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use trodden_analyses::subpaths::*;
+use trodden_profile::options::SubpathStarts;
 
 use super::common::*;
 
@@ -12,7 +13,7 @@ use super::common::*;
 fn truth(all: &[(u64, bool)], window: u64, options: &SubpathOptions) -> HashMap<Vec<u64>, f64> {
     let last = &all[all.len().saturating_sub(window as usize)..];
     let lengths: Vec<u32> = options.lengths.all().collect();
-    let counts = |header| f64::from(options.starts != Starts::HeadersOnly || header);
+    let counts = |header| f64::from(options.starts != SubpathStarts::Headers || header);
     let mut truth = brute_force(last, &lengths, |_, header| counts(header));
     truth.retain(|_, &mut count| count > 0.0);
     truth
@@ -63,7 +64,7 @@ fn only_the_last_blocks_count() {
 fn a_preference_does_not_show_in_a_window() {
     let (stream, window) = (stream(24, 200, 4, 3), 150);
     let all = toy().blocks_of(&stream);
-    for starts in [Starts::Prefer(5.0), Starts::HeadersOnly] {
+    for starts in [prefer(5), SubpathStarts::Headers] {
         let options = SubpathOptions {
             starts,
             ..windowed("pow2:8", window, 5)
@@ -74,7 +75,7 @@ fn a_preference_does_not_show_in_a_window() {
         let last = &all[all.len() - window as usize..];
         let headers = last.iter().filter(|&&(_, header)| header).count() as f64;
         let places = match starts {
-            Starts::HeadersOnly => headers,
+            SubpathStarts::Headers => headers,
             _ => window as f64,
         };
         // Headers are known 64 times per window; in between in proportion.

@@ -6,6 +6,7 @@ use trodden_analyses::MethodTable;
 use trodden_analyses::subpaths::*;
 use trodden_numbering::{EdgeWeights, NumberingOptions, PathDag, SimpleGraph};
 use trodden_profile::events::{Event, Word};
+use trodden_profile::options::SubpathIdentity;
 use trodden_profile::{BlockExit, BlockInfo, ClassMap, EdgeLabel, MethodMap};
 
 /// A method with these edges; block `n` is at bytecode indices from `10 n` on.
@@ -264,7 +265,7 @@ fn no_words_make_it_panic() {
             ..SubpathOptions::default()
         };
         let mut sampler = super::sampler(&options, 0);
-        let mut exact = ExactSubpaths::new(&[2, 4, 8], Identity::Rotation, usize::MAX);
+        let mut exact = ExactSubpaths::new(&[2, 4, 8], SubpathIdentity::Rotation, usize::MAX);
         let mut state = WordOrder::new(order);
         state.consume(&words, &shapes, &mut sampler);
         WordOrder::new(order).consume(&words, &shapes, &mut exact);

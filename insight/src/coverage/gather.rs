@@ -10,7 +10,9 @@ use trodden_profile::{
 
 use super::jacoco::in_terms_of_files;
 use super::lines::Made;
-use super::{Coverage, CoverageError, CoverageOptions, KnownClass, MethodCoverage, Ratio, Uncounted};
+use super::{
+    Coverage, CoverageError, CoverageOptions, KnownClass, KnownMethod, MethodCoverage, Ratio, Uncounted,
+};
 use crate::criteria::Followed;
 use crate::decisions::Decisions;
 use crate::source::{SourceText, Sources, folders};
@@ -133,115 +135,95 @@ impl Gathering {
         keep: &impl Fn(&str, &str, &str) -> bool,
     ) {
         let mut loaded: HashMap<&str, Vec<Loaded>> = HashMap::new();
-        for (position, class) in profile.classes.iter().enumerate() {
-            let position = position as u32;
-            loaded
-                .entry(&class.map.name)
-                .or_default()
-                .push(Loaded { position, class });
+        for (class, position) in profile.classes.iter().zip(0..) {
+            let of_name = loaded.entry(&class.map.name).or_default();
+            of_name.push(Loaded { position, class });
         }
-        let conditions = |of: &Loaded, at: usize| profile.conditions.get(&(of.position, at as u32));
-        let reasons: HashMap<(&str, Option<&str>), &str> = profile
+        let reasons: Reasons = profile
             .left_alone()
             .map(|s| ((s.class.as_str(), s.method.as_deref()), s.reason.as_str()))
             .collect();
-        // Where methods with a single path went without probes, nobody knows which of them ran.
         let single = |class: &ClassProfile| class.map.methods.iter().any(|m| m.num_paths() < 2);
         let single_counted = !self.coverage.has_paths
             || profile.run.options.contains("coverage=paths")
             || profile.classes.iter().any(single);
-        for class in versions(known, &loaded) {
-            let name = class.map.name.as_str();
+        for file in versions(known, &loaded) {
+            let name = file.map.name.as_str();
             let candidates = loaded.get(name).map_or(&[][..], Vec::as_slice);
-            let same = candidates.iter().find(|c| is_same(&c.class.map, &class.map));
-            let others = match same {
-                Some(_) => &[][..],
-                None => candidates,
+            let same = candidates.iter().find(|c| is_same(&c.class.map, &file.map));
+            let class = ClassOfFile {
+                profile,
+                file,
+                same,
+                others: if same.is_some() { &[] } else { candidates },
+                reasons: &reasons,
+                single_counted,
             };
-            if !others.is_empty() {
+            if !class.others.is_empty() {
                 self.coverage.other_bytes.push(name.to_owned());
             }
-            if class.methods.is_empty() {
-                self.coverage.without_code.push(class.map.clone());
+            if file.methods.is_empty() {
+                self.coverage.without_code.push(file.map.clone());
             }
-            let whole_class = reasons.get(&(name, None)).copied();
-            for method in &class.methods {
-                if !keep(name, &method.name, &method.descriptor) {
-                    continue;
-                }
-                let position = |map: &ClassMap| {
-                    let mut methods = map.methods.iter();
-                    methods.position(|m| m.name == method.name && m.descriptor == method.descriptor)
-                };
-                let signature = format!("{}{}", method.name, method.descriptor);
-                let reason = reasons
-                    .get(&(name, Some(signature.as_str())))
-                    .copied()
-                    .or(whole_class);
-                let in_file = position(&class.map);
-                let of_file = in_file.and_then(|at| class.conditions.get(at));
-                // A lambda's body is the programmer's; what else the compiler has made is not.
-                let made = |of: &MethodConditions| of.method.is_some();
-                if method.synthetic && !method.name.starts_with("lambda$") && of_file.is_none_or(made) {
-                    continue;
-                }
-                let single = in_file.is_some_and(|at| class.map.methods[at].num_paths() < 2);
-                let mut found = false;
-                for other in others {
-                    if let Some(at) = position(&other.class.map) {
-                        self.add(
-                            &other.class.map,
-                            at,
-                            recorded(profile, (other.position, at as u32)),
-                            (conditions(other, at), conditions(other, at)),
-                            None,
-                            class.release,
-                        );
-                        found = true;
-                    }
-                }
-                let instructions = || Some(method.instructions.clone());
-                if let Some(same) = same
-                    && let Some(at) = position(&same.class.map)
-                {
-                    self.add(
-                        &same.class.map,
-                        at,
-                        recorded(profile, (same.position, at as u32)),
-                        // The file tells all of methods that did not run, too.
-                        (conditions(same, at).or(of_file), of_file.or(conditions(same, at))),
-                        instructions(),
-                        class.release,
-                    );
-                    found = true;
-                } else if let (Some(at), true) = (in_file, candidates.is_empty())
-                    && reason.is_none()
-                    && (single_counted || !single)
-                {
-                    // Never loaded.
-                    self.add(
-                        &class.map,
-                        at,
-                        Recorded::nothing(),
-                        (of_file, of_file),
-                        instructions(),
-                        class.release,
-                    );
-                    found = true;
-                }
-                if !found {
-                    let reason = match (reason, single) {
-                        (Some(reason), _) => reason,
-                        (None, true) => "has a single path, and those were not counted",
-                        (None, false) => "has no probes",
-                    };
-                    self.coverage.uncounted.push(Uncounted {
-                        class: name.to_owned(),
-                        method: signature,
-                        reason: reason.to_owned(),
-                    });
-                }
+            let kept = |method: &&KnownMethod| keep(name, &method.name, &method.descriptor);
+            for method in file.methods.iter().filter(kept) {
+                self.add_of_file(&class, method);
             }
+        }
+    }
+
+    /// A method of a class file, as often as the class was loaded from other files; once, if it was loaded from this one, or
+    /// never.
+    fn add_of_file(&mut self, class: &ClassOfFile, method: &KnownMethod) {
+        let file = class.file;
+        let in_file = position(&file.map, method);
+        let of_file = in_file.and_then(|at| file.conditions.get(at));
+        // A lambda's body is the programmer's; what else the compiler has made is not.
+        let made = |of: &MethodConditions| of.method.is_some();
+        if method.synthetic && !method.name.starts_with("lambda$") && of_file.is_none_or(made) {
+            return;
+        }
+        let mut found = false;
+        for other in class.others {
+            if let Some(at) = position(&other.class.map, method) {
+                let conditions = class.conditions(other, at);
+                let ran = recorded(class.profile, (other.position, at as u32));
+                let both = (conditions, conditions);
+                self.add(&other.class.map, at, ran, both, None, file.release);
+                found = true;
+            }
+        }
+        let signature = format!("{}{}", method.name, method.descriptor);
+        let reason = class.reason(&signature);
+        let single = in_file.is_some_and(|at| file.map.methods[at].num_paths() < 2);
+        let is_loaded = class.same.is_some() || !class.others.is_empty();
+        let of_class = class
+            .same
+            .and_then(|same| Some((same, position(&same.class.map, method)?)));
+        let instructions = || Some(method.instructions.clone());
+        if let Some((same, at)) = of_class {
+            let conditions = class.conditions(same, at);
+            let ran = recorded(class.profile, (same.position, at as u32));
+            // The file tells all of methods that did not run, too.
+            let both = (conditions.or(of_file), of_file.or(conditions));
+            self.add(&same.class.map, at, ran, both, instructions(), file.release);
+        } else if let (Some(at), false) = (in_file, is_loaded)
+            && reason.is_none()
+            && (class.single_counted || !single)
+        {
+            let (ran, both) = (Recorded::nothing(), (of_file, of_file));
+            self.add(&file.map, at, ran, both, instructions(), file.release);
+        } else if !found {
+            let reason = match (reason, single) {
+                (Some(reason), _) => reason,
+                (None, true) => "has a single path, and those were not counted",
+                (None, false) => "has no probes",
+            };
+            self.coverage.uncounted.push(Uncounted {
+                class: file.map.name.clone(),
+                method: signature,
+                reason: reason.to_owned(),
+            });
         }
     }
 
@@ -357,6 +339,41 @@ fn recorded(profile: &Profile, place: (u32, u32)) -> Recorded<'_> {
 struct Loaded<'p> {
     position: u32,
     class: &'p ClassProfile,
+}
+
+/// Why classes, and methods of them, have no probes.
+type Reasons<'p> = HashMap<(&'p str, Option<&'p str>), &'p str>;
+
+/// A class file of the program, and what the profile has of its class.
+struct ClassOfFile<'a> {
+    profile: &'a Profile,
+    file: &'a KnownClass,
+    /// The class that was loaded from it.
+    same: Option<&'a Loaded<'a>>,
+    /// If it was not: classes of its name that were loaded from other files.
+    others: &'a [Loaded<'a>],
+    reasons: &'a Reasons<'a>,
+    /// False if methods with a single path went without probes: nobody knows which of them ran.
+    single_counted: bool,
+}
+
+impl<'a> ClassOfFile<'a> {
+    fn conditions(&self, of: &Loaded, at: usize) -> Option<&'a MethodConditions> {
+        self.profile.conditions.get(&(of.position, at as u32))
+    }
+
+    /// Why a method has no probes, if that is known.
+    fn reason(&self, signature: &str) -> Option<&'a str> {
+        let name = self.file.map.name.as_str();
+        let of_method = self.reasons.get(&(name, Some(signature)));
+        of_method.or_else(|| self.reasons.get(&(name, None))).copied()
+    }
+}
+
+/// Where a class has a method.
+fn position(class: &ClassMap, method: &KnownMethod) -> Option<usize> {
+    let mut methods = class.methods.iter();
+    methods.position(|m| m.name == method.name && m.descriptor == method.descriptor)
 }
 
 /// True if they are of the same class file. Of a class that was loaded before the agent came, the JVM has put its

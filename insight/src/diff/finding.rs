@@ -210,7 +210,6 @@ pub fn find(
             .cmp(&key(y))
             .then(y.effect.abs().total_cmp(&x.effect.abs()))
     });
-    let place: BTreeMap<usize, usize> = candidates.iter().enumerate().map(|(i, c)| (c.pair, i)).collect();
     let wanted = |pair: &Pair| {
         let side = both.named(pair);
         pattern.is_none_or(|p| p.matches(side.class, &side.map.name, &side.map.descriptor))
@@ -218,12 +217,8 @@ pub fn find(
     let mut chosen: Vec<&Candidate> = candidates.iter().filter(|c| wanted(&pairs[c.pair])).collect();
     let more = chosen.len().saturating_sub(options.top);
     chosen.truncate(options.top);
-    // Positions among those that are listed.
-    let listed: BTreeMap<usize, usize> = chosen
-        .iter()
-        .enumerate()
-        .map(|(i, c)| (place[&c.pair], i))
-        .collect();
+    // By pair: the position among those that are listed.
+    let listed: HashMap<usize, usize> = chosen.iter().zip(0..).map(|(c, at)| (c.pair, at)).collect();
     let of_time = time::Pairs {
         before: &b,
         after: &a,
@@ -235,13 +230,10 @@ pub fn find(
         .map(|candidate| {
             let mut change = both.change(candidate, most);
             change.time = timed.as_ref().map(|timed| timed.of_pair(candidate.pair));
-            change.because_of = candidate
-                .because_of
-                .and_then(|pair| listed.get(place.get(&pair)?).copied());
+            change.because_of = candidate.because_of.and_then(|pair| listed.get(&pair).copied());
             change
         })
         .collect();
-    let listed: HashMap<usize, usize> = chosen.iter().zip(0..).map(|(c, at)| (c.pair, at)).collect();
     let only_timed = match (&before.cpu, &after.cpu) {
         (Some(_), None) => Some(0),
         (None, Some(_)) => Some(1),

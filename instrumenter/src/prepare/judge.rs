@@ -1,6 +1,8 @@
 //! The decision whether a method can carry probes.
 
-use trodden_numbering::{BlockId, CoveragePlan, EdgeRef, FlowGraph, NumberingOptions, Plan};
+use trodden_numbering::{
+    BlockId, CoveragePlan, EdgeRef, FlowGraph, Numbering, NumberingOptions, PathDag, Plan, SimpleGraph,
+};
 use trodden_profile::{BlockExit, BlockInfo, MethodMap};
 
 use super::lines::Lines;
@@ -68,16 +70,8 @@ pub fn judge<'a>(
     if !one_path_too && code.kinds & (kind::BRANCH | kind::SWITCH) == 0 && code.handlers().len() == 0 {
         return Ok(Verdict::Trivial);
     }
-    if is_empty_finalizer(method, &code) && options.probes.change_code() {
-        return Ok(Verdict::Skip(SkipReason::EmptyFinalizer));
-    }
-    if code.kinds & kind::SUBROUTINE != 0 {
-        return Ok(Verdict::Skip(SkipReason::Subroutines));
-    }
-    let is_full =
-        code.max_locals > u16::MAX - MAX_ADDED_LOCALS || code.max_stack > u16::MAX - MAX_ADDED_STACK;
-    if is_full && options.probes.change_code() {
-        return Ok(Verdict::Skip(SkipReason::TooManyLocals));
+    if let Some(reason) = no_probes(options, method, &code) {
+        return Ok(Verdict::Skip(reason));
     }
     let cfg = match Cfg::build(&code, marks, cfg_scratch) {
         Ok(cfg) => cfg,
@@ -101,7 +95,7 @@ pub fn judge<'a>(
         Some(measured) => numbering.number_measured(&cfg.graph, &hints, measured, &numbering_options),
         None => numbering.number(&cfg.graph, &hints, &numbering_options),
     };
-    let Ok(mut numbered) = numbered else {
+    let Ok(numbered) = numbered else {
         return Ok(Verdict::Skip(SkipReason::TooManyPaths));
     };
     let guided = measured.is_some();
@@ -116,37 +110,17 @@ pub fn judge<'a>(
     if options.probes.change_code() && lacks_frames(class, frames.as_ref(), &cfg.blocks, marks) {
         return Ok(Verdict::Skip(SkipReason::MissingFrame));
     }
-    let (subject, plan) = if probes.is_structural() {
-        let Ok((code_of_graphs, plan)) = StructuralCode::new(&cfg.graph) else {
-            return Ok(Verdict::Skip(SkipReason::TooManyPaths));
-        };
-        if code.max_locals.checked_add(code_of_graphs.registers()).is_none() {
-            return Ok(Verdict::Skip(SkipReason::TooManyLocals));
-        }
-        (Subject::Graphs(Box::new(code_of_graphs)), plan)
-    } else if probes.is_coverage() {
-        let completes = cfg
-            .blocks
-            .iter()
-            .map(|block| !options.coverage_by_map && !cuts::may_throw(&code, &class.pool, block));
-        let code_of_probes = CoveragePlan::new(&cfg.graph, completes.collect());
-        let plan = code_of_probes.plan(&cfg.graph);
-        (Subject::Coverage(Box::new(code_of_probes)), plan)
-    } else if probes.keeps_register() {
-        (Subject::Paths, numbered.plan(options.skip_single_path_loops))
-    } else {
-        (Subject::Paths, Plan::idle(&cfg.graph))
+    let Numbered { dag, subject, plan } = match subject(options, class, &code, &cfg, numbered) {
+        Ok(numbered) => numbered,
+        Err(reason) => return Ok(Verdict::Skip(reason)),
     };
-    let dag = numbered.dag;
-    let unguided =
-        (guided && probes.keeps_register() && subject.graphs().is_none() && inlining::matters(code.len()))
-            .then(|| {
-                let mut numbered = numbering.number(&cfg.graph, &hints, &numbering_options).ok()?;
-                let plan = numbered.plan(options.skip_single_path_loops);
-                let dag = numbered.dag;
-                Some(Box::new(Numbers { dag, plan }))
-            })
-            .flatten();
+    let counts_paths = probes.keeps_register() && subject.graphs().is_none();
+    let unguided = (guided && counts_paths && inlining::matters(code.len())).then(|| {
+        let mut numbered = numbering.number(&cfg.graph, &hints, &numbering_options).ok()?;
+        let plan = numbered.plan(options.skip_single_path_loops);
+        let dag = numbered.dag;
+        Some(Box::new(Numbers { dag, plan }))
+    });
     let Cfg { blocks, graph } = cfg;
     let shape = options
         .shapes
@@ -164,39 +138,101 @@ pub fn judge<'a>(
         unobserved: unobserved(&plan),
         shape,
     };
-    let calls = if probes.reports_call_sites() {
-        count_calls(&code)
+    let (cut_paths, without_cut_paths) = if probes.counts_cut_paths() {
+        cut_paths(class, method, &code, frames.as_ref(), &map)?
     } else {
-        0
+        (CutPaths::None, None)
     };
-    let mut cut_paths = CutPaths::None;
-    let mut without_cut_paths = None;
-    if probes.counts_cut_paths() {
-        cut_paths = cuts::needs(&code, &class.pool, &map.blocks);
-        let is_there = || Ok(!covered(class, method, &code, frames.as_ref())?.is_empty());
-        if cut_paths != CutPaths::None && !is_there()? {
-            cut_paths = CutPaths::None;
-            without_cut_paths = Some(SkipReason::UnknownSuperCall);
-        }
-    }
-    let is_caller = options.callers_apart && is_caller(&code, &map);
     let candidate = Candidate {
         index,
-        code,
         frames,
         cut_paths,
         without_cut_paths,
         strategy: probes,
         plan,
         one_end: one_end(&map),
-        is_caller,
-        calls,
+        is_caller: options.callers_apart && is_caller(&code, &map),
+        calls: if probes.reports_call_sites() {
+            count_calls(&code)
+        } else {
+            0
+        },
+        code,
         without_call_sites: None,
         subject,
         guided,
-        unguided,
+        unguided: unguided.flatten(),
     };
     Ok(Verdict::Takes(candidate, map))
+}
+
+/// Why a method takes no probes, whatever its graph is like.
+fn no_probes(options: &InstrumentOptions, method: &Method, code: &Code) -> Option<SkipReason> {
+    let changes = options.probes.change_code();
+    let is_full =
+        code.max_locals > u16::MAX - MAX_ADDED_LOCALS || code.max_stack > u16::MAX - MAX_ADDED_STACK;
+    if changes && is_empty_finalizer(method, code) {
+        Some(SkipReason::EmptyFinalizer)
+    } else if code.kinds & kind::SUBROUTINE != 0 {
+        Some(SkipReason::Subroutines)
+    } else {
+        (changes && is_full).then_some(SkipReason::TooManyLocals)
+    }
+}
+
+/// A method's paths, what of it is counted, and where.
+struct Numbered {
+    dag: PathDag,
+    subject: Subject,
+    plan: Plan,
+}
+
+/// What the probes of these options count in a method.
+fn subject(
+    options: &InstrumentOptions,
+    class: &Class,
+    code: &Code,
+    cfg: &Cfg,
+    mut numbered: Numbering<'_, SimpleGraph>,
+) -> Result<Numbered, SkipReason> {
+    let probes = strategy(options);
+    let (subject, plan) = if probes.is_structural() {
+        let graphs = StructuralCode::new(&cfg.graph);
+        let (code_of_graphs, plan) = graphs.map_err(|_| SkipReason::TooManyPaths)?;
+        if code.max_locals.checked_add(code_of_graphs.registers()).is_none() {
+            return Err(SkipReason::TooManyLocals);
+        }
+        (Subject::Graphs(Box::new(code_of_graphs)), plan)
+    } else if probes.is_coverage() {
+        let completes = cfg
+            .blocks
+            .iter()
+            .map(|block| !options.coverage_by_map && !cuts::may_throw(code, &class.pool, block));
+        let code_of_probes = CoveragePlan::new(&cfg.graph, completes.collect());
+        let plan = code_of_probes.plan(&cfg.graph);
+        (Subject::Coverage(Box::new(code_of_probes)), plan)
+    } else if probes.keeps_register() {
+        (Subject::Paths, numbered.plan(options.skip_single_path_loops))
+    } else {
+        (Subject::Paths, Plan::idle(&cfg.graph))
+    };
+    let dag = numbered.dag;
+    Ok(Numbered { dag, subject, plan })
+}
+
+/// Which paths that exceptions cut off need probes, and why they have none.
+fn cut_paths(
+    class: &Class,
+    method: &Method,
+    code: &Code,
+    frames: Option<&Attribute>,
+    map: &MethodMap,
+) -> Read<(CutPaths, Option<SkipReason>)> {
+    let needed = cuts::needs(code, &class.pool, &map.blocks);
+    if needed != CutPaths::None && covered(class, method, code, frames)?.is_empty() {
+        return Ok((CutPaths::None, Some(SkipReason::UnknownSuperCall)));
+    }
+    Ok((needed, None))
 }
 
 /// Returns true if an activation ends at most one path.

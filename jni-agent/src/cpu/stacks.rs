@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trodden_instrumenter::CounterSlot;
 use trodden_profile::{CpuFailure, CpuFrame, CpuFrameKind, CpuRow, CpuSamples, CpuTime};
 
-use super::buffer::{NextCount, RawFrame, Taken};
+use super::buffer::{NextCount, RawFrame, Taken, Wait};
 use super::methods::MethodVersion;
 use super::next_write::{Answer, Calls, NextWrite, Outcome};
 use super::pending::{Doubt, Instead, Pending, Slots, Waiter};
@@ -293,93 +293,40 @@ impl Stacks {
             samples: 1,
             ns: sample.nanos,
         };
-        let mut stack_hash = None;
-        let spot = match sample.stack {
+        let (spot, hash) = match sample.stack {
+            Ok(stack) => {
+                let (spot, hash) = self.known_spot(stack, (sample.cut, sample.in_call), &mut look_up);
+                (spot, Some(hash))
+            }
             Err(reason) => {
                 let sum = self.failed.entry(reason).or_default();
                 *sum = sum.plus(time);
                 let frame = self.frame(CpuFrame::other(place(reason)));
                 let (at, whole) = self.child(None, frame, None);
-                Spot::Node { at, whole }
-            }
-            Ok(stack) => {
-                let moves = self.code.map_or(0, CodePlaces::moves);
-                if self.moves != moves {
-                    self.moves = moves;
-                    self.places.clear();
-                    self.by_stack.clear();
-                    // Other slots are learnt with the next sample; until then no path end comes to the old
-                    // ones.
-                    self.targeted.clear();
-                }
-                let hash = hash(stack, [sample.cut, sample.in_call]);
-                stack_hash = Some(hash);
-                match self.by_stack.get(&hash) {
-                    Some(&known) => known,
-                    None => {
-                        let (found, named) = self.spot(stack, (sample.cut, sample.in_call), &mut look_up);
-                        if self.by_stack.len() >= self.limit() {
-                            self.by_stack.clear();
-                            self.doubts.clear();
-                        }
-                        if named {
-                            self.by_stack.insert(hash, found);
-                        }
-                        self.nameless |= !named;
-                        found
-                    }
-                }
+                (Spot::Node { at, whole }, None)
             }
         };
-        if let Some(NextCount { ticket, slot }) = sample.instead {
-            if let Spot::Node { at, whole: true } = spot
-                && let Some(&CpuRow { frame, bci, .. }) = self.nodes.get(at as usize)
-            {
-                let instead = Instead {
-                    node: at,
-                    frame,
-                    bci,
-                    slot,
-                };
-                self.instead.insert(ticket, instead);
-            }
-            return;
+        if let Some(next) = sample.instead {
+            return self.add_instead(next, spot);
         }
         let Spot::Node { mut at, whole } = spot else {
             self.probes = self.probes.plus(time);
             return;
         };
-        if let (Some(stack), None) = (stack_hash, sample.waits.innermost) {
+        if let (Some(stack), None) = (hash, sample.waits.innermost) {
             at = self.drawn(at, stack);
         }
-        let callers = sample
-            .waits
-            .callers
-            .into_iter()
-            .flatten()
-            .map(|wait| (wait, false));
-        let innermost = sample.waits.innermost.map(|wait| (wait, true));
-        for (wait, is_innermost) in innermost.into_iter().chain(callers) {
-            if let Ok(stack) = sample.stack
-                && let Some(raw) = stack.get(wait.depth as usize)
-                && let Some(seen) = self.method_of(raw, &mut look_up)
-            {
-                let bci = u16::try_from(raw.bci).ok();
-                let waiter = Waiter {
-                    frame: seen.0,
-                    bci: bci.and_then(|bci| self.compiled(seen, bci)),
-                    is_innermost,
-                    time: CpuTime {
-                        ns: (time.ns as f64 * f64::from(wait.represents)) as u64,
-                        ..time
-                    },
-                    doubt: stack_hash.filter(|_| wait.is_doubtful).map(|stack| Doubt {
-                        node: at,
-                        stack,
-                        time,
-                    }),
-                };
-                self.pending.add(wait.ticket, waiter);
+        if let (Ok(stack), Some(hash)) = (sample.stack, hash) {
+            let doubt = Doubt {
+                node: at,
+                stack: hash,
+                time,
+            };
+            let callers = sample.waits.callers.into_iter().flatten();
+            let callers = callers.map(|wait| (wait, false));
+            let innermost = sample.waits.innermost.map(|wait| (wait, true));
+            for (wait, is_innermost) in innermost.into_iter().chain(callers) {
+                self.add_wait(&wait, is_innermost, stack, doubt, &mut look_up);
             }
         }
         if sample.cut {
@@ -393,6 +340,82 @@ impl Stacks {
             row.own = row.own.plus(time);
             self.last.insert(row.frame, at);
         }
+    }
+
+    /// Where a stack's samples go, and the stack's hash.
+    fn known_spot(
+        &mut self,
+        stack: &[RawFrame],
+        (cut, in_call): (bool, bool),
+        look_up: &mut impl FnMut(usize) -> Option<MethodVersion>,
+    ) -> (Spot, u64) {
+        let moves = self.code.map_or(0, CodePlaces::moves);
+        if self.moves != moves {
+            self.moves = moves;
+            self.places.clear();
+            self.by_stack.clear();
+            // Other slots are learnt with the next sample; until then no path end comes to the old ones.
+            self.targeted.clear();
+        }
+        let hash = hash(stack, [cut, in_call]);
+        if let Some(&known) = self.by_stack.get(&hash) {
+            return (known, hash);
+        }
+        let (found, named) = self.spot(stack, (cut, in_call), look_up);
+        if self.by_stack.len() >= self.limit() {
+            self.by_stack.clear();
+            self.doubts.clear();
+        }
+        if named {
+            self.by_stack.insert(hash, found);
+        }
+        self.nameless |= !named;
+        (found, hash)
+    }
+
+    /// The stack of a path end at which another sample is.
+    fn add_instead(&mut self, NextCount { ticket, slot }: NextCount, spot: Spot) {
+        if let Spot::Node { at, whole: true } = spot
+            && let Some(&CpuRow { frame, bci, .. }) = self.nodes.get(at as usize)
+        {
+            let instead = Instead {
+                node: at,
+                frame,
+                bci,
+                slot,
+            };
+            self.instead.insert(ticket, instead);
+        }
+    }
+
+    /// A sample waits for the path of an activation on its stack. `doubt`: what is known of the sample, if it
+    /// is in doubt.
+    fn add_wait(
+        &mut self,
+        wait: &Wait,
+        is_innermost: bool,
+        stack: &[RawFrame],
+        doubt: Doubt,
+        look_up: &mut impl FnMut(usize) -> Option<MethodVersion>,
+    ) {
+        let Some(raw) = stack.get(wait.depth as usize) else {
+            return;
+        };
+        let Some(seen) = self.method_of(raw, look_up) else {
+            return;
+        };
+        let bci = u16::try_from(raw.bci).ok();
+        let waiter = Waiter {
+            frame: seen.0,
+            bci: bci.and_then(|bci| self.compiled(seen, bci)),
+            is_innermost,
+            time: CpuTime {
+                ns: (doubt.time.ns as f64 * f64::from(wait.represents)) as u64,
+                ..doubt.time
+            },
+            doubt: wait.is_doubtful.then_some(doubt),
+        };
+        self.pending.add(wait.ticket, waiter);
     }
 
     /// Where a stack's samples go, and whether all its frames have names.

@@ -16,7 +16,7 @@ const WINDOWS_PER_STEP: u32 = 8;
 const MAX_WAIT: u32 = 64;
 
 /// The part of earlier looks that the rate of the last seconds keeps at each look: a mean over about thirty.
-const RECENT: f64 = 0.97;
+const RECENT: f64 = 0.99;
 
 /// A switch above this has its limit lifted.
 pub const LIFTED: i32 = i32::MAX / 2;

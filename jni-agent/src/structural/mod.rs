@@ -46,7 +46,7 @@ const RECOVERY: Duration = Duration::from_millis(5);
 /// Part of the time that looking at counters may take.
 const LOOKING: u32 = 50;
 /// Part of the time that spans may take.
-const IN_SPANS: u32 = 8;
+const IN_SPANS: u32 = 4;
 /// Ticks after which it is looked which graphs are awake, and which can be counted throughout.
 const WAKING: u64 = 8;
 /// Path ends per second of the program's time that graphs which are counted throughout may have together:

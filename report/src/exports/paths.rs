@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use trodden_insight::cpu::stacks::Divided;
 use trodden_insight::names;
 use trodden_insight::names::dotted;
-use trodden_insight::path_time::{ROUNDING, in_parts};
+use trodden_insight::path_time::{ROUNDING, Times, in_parts};
 use trodden_insight::route::route;
 use trodden_insight::view::{MethodView, PathView, View};
 use trodden_profile::CountBasis;
@@ -44,14 +44,57 @@ pub(crate) struct Shape {
 
 /// All chosen methods; those beyond `top` together.
 pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export {
-    let with_paths = shape.with_paths;
     let times = view.times().filter(|_| shape.with_time);
+    let (export, knows_instructions) = values(view, shape, times.is_some());
+    let mut stacks = PathStacks {
+        export,
+        names: PathFrames::of(view),
+        times,
+        knows_instructions,
+        timed: 0,
+        divided: Divided::default(),
+    };
+    let top = if options.top == 0 { usize::MAX } else { options.top };
+    let more = view.methods.len().saturating_sub(top);
+    // Counts of earlier runs are none of this one's.
+    let methods = view.methods.iter().enumerate();
+    for (at, method) in methods.filter(|(_, method)| method.earlier.is_none()) {
+        let parent = if at < top {
+            method_node(&mut stacks.export, method)
+        } else {
+            let frame = stacks
+                .export
+                .frame(Frame::group(format!("[{more} more methods]")));
+            stacks.export.node(None, frame)
+        };
+        stacks.add(method, parent, shape.with_paths && at < top);
+    }
+    let PathStacks {
+        mut export,
+        timed,
+        divided,
+        ..
+    } = stacks;
+    if times.is_some() {
+        export.notes.push(time_of_paths(divided));
+    }
+    // Where only some methods were asked for, the others' time is no one's here.
+    if let Some(times) = times.filter(|times| options.method.is_none() && times.total.ns > timed) {
+        let frame = export.frame(Frame::group("[in no counted method]"));
+        let node = export.node(None, frame);
+        export.add(node, [times.total.ns - timed, 0, 0]);
+    }
+    export
+}
+
+/// An export without stacks: what its numbers are of. And whether instructions are among them.
+fn values(view: &View, shape: &Shape, with_time: bool) -> (Export, bool) {
     let mut export = Export {
-        leaves: if with_paths { "paths" } else { "methods" },
+        leaves: if shape.with_paths { "paths" } else { "methods" },
         notes: vec![words::how_counted(view.run, view.basis)],
         ..Export::default()
     };
-    if times.is_some() {
+    if with_time {
         export.values.push(Value {
             name: "time",
             unit: Unit::Nanoseconds,
@@ -66,11 +109,11 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
         CountBasis::Sampled(_) => ["path-samples", "sampled-instructions"],
     };
     export.values.push(value(executions));
-    let knows = |method: &MethodView| {
+    let knows = |method: &&MethodView| {
         let shape = method.map.shape.as_ref();
         shape.is_some_and(|shape| shape.blocks.len() == method.map.blocks.len())
     };
-    let unknown = view.methods.iter().filter(|method| !knows(method)).count();
+    let unknown = view.methods.len() - view.methods.iter().filter(knows).count();
     match unknown {
         0 => export.values.push(value(executed)),
         _ => export.notes.push(format!(
@@ -83,55 +126,49 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
             view.totals.unreadable
         ));
     }
-    let counted = |times: u64, instructions: u64| {
-        if shape.with_time && view.times().is_some() {
-            [0, times, instructions]
-        } else {
-            [times, instructions, 0]
-        }
-    };
-    let top = if options.top == 0 { usize::MAX } else { options.top };
-    let more = view.methods.len().saturating_sub(top);
-    let names = PathFrames::of(view);
-    let mut timed = 0;
-    let mut divided = Divided::default();
-    // Counts of earlier runs are none of this one's.
-    let counted_now = view
-        .methods
-        .iter()
-        .enumerate()
-        .filter(|(_, method)| method.earlier.is_none());
-    for (at, method) in counted_now {
-        let parent = if at < top {
-            method_node(&mut export, method)
-        } else {
-            let frame = export.frame(Frame::group(format!("[{more} more methods]")));
-            export.node(None, frame)
-        };
+    (export, unknown == 0)
+}
+
+/// The stacks of the methods so far.
+struct PathStacks<'v> {
+    export: Export,
+    names: PathFrames,
+    times: Option<&'v Times<'v>>,
+    knows_instructions: bool,
+    /// Nanoseconds that stacks have so far.
+    timed: u64,
+    divided: Divided,
+}
+
+impl PathStacks<'_> {
+    /// A method below `parent`, each path with a frame of its own or none.
+    fn add(&mut self, method: &MethodView, parent: u32, with_paths: bool) {
         let mut nodes = Vec::new();
         for path in method.all_paths() {
-            let node = if with_paths && at < top {
-                let frame = export.frame(names.frame(method, path));
-                export.node(Some(parent), frame)
-            } else {
-                parent
-            };
+            let node = self.node(parent, with_paths.then(|| self.names.frame(method, path)));
             nodes.push(node);
             let blocks = path.description.blocks.iter();
             let one: u64 = blocks.map(|block| method.map.instructions(block.index())).sum();
-            let all = if unknown == 0 {
+            let instructions = if self.knows_instructions {
                 one.saturating_mul(path.count)
             } else {
                 0
             };
-            export.add(node, counted(path.count, all));
+            self.export.add(
+                node,
+                match self.times {
+                    Some(_) => [0, path.count, instructions],
+                    None => [path.count, instructions, 0],
+                },
+            );
         }
-        let Some((times, frame)) = times.and_then(|times| Some((times, times.frame(method.names())?))) else {
-            continue;
+        let Some(times) = self.times else { return };
+        let Some(frame) = times.frame(method.names()) else {
+            return;
         };
         let division = method.division();
         for (&bci, time) in &times.near_places[frame] {
-            timed += time.ns;
+            self.timed += time.ns;
             let pieces = division.at(method.map, bci);
             let mut parts: Vec<(u32, f64)> = pieces
                 .iter()
@@ -139,31 +176,23 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
                 .collect();
             let placed: f64 = parts.iter().map(|part| part.1).sum();
             if placed < 1.0 - ROUNDING {
-                let node = if with_paths && at < top {
-                    let frame = export.frame(names.unknown(method));
-                    export.node(Some(parent), frame)
-                } else {
-                    parent
-                };
+                let node = self.node(parent, with_paths.then(|| self.names.unknown(method)));
                 parts.push((node, 1.0 - placed));
             }
             for (node, ns) in in_parts(time.ns, &parts) {
-                export.add(node, [ns, 0, 0]);
+                self.export.add(node, [ns, 0, 0]);
             }
             let by_counts = pieces.iter().map(|part| part.share - part.known).sum();
-            divided.add(*time, by_counts);
+            self.divided.add(*time, by_counts);
         }
     }
-    if times.is_some() {
-        export.notes.push(time_of_paths(divided));
+
+    /// The node of a frame below `parent`; without a frame `parent` itself.
+    fn node(&mut self, parent: u32, frame: Option<Frame>) -> u32 {
+        let Some(frame) = frame else { return parent };
+        let frame = self.export.frame(frame);
+        self.export.node(Some(parent), frame)
     }
-    // Where only some methods were asked for, the others' time is no one's here.
-    if let Some(times) = times.filter(|times| options.method.is_none() && times.total.ns > timed) {
-        let frame = export.frame(Frame::group("[in no counted method]"));
-        let node = export.node(None, frame);
-        export.add(node, [times.total.ns - timed, 0, 0]);
-    }
-    export
 }
 
 /// CPU time from sample to sample, in nanoseconds: on average, as the system's clock may tick more slowly than was asked for.

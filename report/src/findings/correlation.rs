@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use trodden_insight::findings::ratio;
 use trodden_insight::names::{self, edge};
+use trodden_insight::view::PathView;
 
 use super::{About, Finding, FindingKind, OFTEN};
 use crate::words::{percent, thousands};
@@ -11,8 +12,8 @@ use crate::words::{percent, thousands};
 /// An outcome that is rarer than this does not count as one.
 const RARE: f64 = 0.02;
 
-/// Per pair of blocks, how often which outcomes came together.
-type Together = BTreeMap<(usize, usize), BTreeMap<(usize, usize), u64>>;
+/// How often which outcomes of two blocks came together.
+type Outcomes = BTreeMap<(usize, usize), u64>;
 
 /// The condition of which most executions were decided before.
 pub(super) fn correlated(about: &About) -> Option<Finding> {
@@ -28,58 +29,19 @@ pub(super) fn correlated(about: &About) -> Option<Finding> {
     if decisions.len() < 2 {
         return None;
     }
-    let mut together = Together::new();
-    for path in &method.paths {
-        let made: Vec<(usize, usize)> = path
-            .edges
-            .iter()
-            .map(|e| (e.from.index(), e.index as usize))
-            .filter(|(block, _)| decisions.contains(block))
-            .collect();
-        for (i, &(first, one)) in made.iter().enumerate() {
-            for &(second, other) in made[i + 1..].iter().filter(|&&(second, _)| second != first) {
-                *together
-                    .entry((first, second))
-                    .or_default()
-                    .entry((one, other))
-                    .or_default() += path.count;
-            }
-        }
-    }
+    let together = together(&method.paths, &decisions);
     let found = together.iter().filter_map(|(&(first, second), outcomes)| {
-        let total: u64 = outcomes.values().sum();
         // All executions of the second one must come after the first: else it decides more than what is seen here.
         let whole: u64 = method.edges.edges[second].iter().sum();
-        if total < OFTEN || total < whole {
-            return None;
-        }
-        let mut ways: BTreeMap<usize, Vec<(usize, u64)>> = BTreeMap::new();
-        for (&(one, other), &count) in outcomes {
-            ways.entry(one).or_default().push((other, count));
-        }
-        let follows = ways.values().all(|after| after.len() == 1);
-        let varies = |counts: &[u64]| {
-            let most = counts.iter().copied().max().unwrap_or(0);
-            counts.len() > 1 && ratio(most, total) <= 1.0 - RARE
-        };
-        let firsts: Vec<u64> = ways
-            .values()
-            .map(|after| after.iter().map(|(_, n)| n).sum())
-            .collect();
-        let mut seconds: BTreeMap<usize, u64> = BTreeMap::new();
-        for (&(_, other), &count) in outcomes {
-            *seconds.entry(other).or_default() += count;
-        }
-        let seconds: Vec<u64> = seconds.into_values().collect();
-        (follows && varies(&firsts) && varies(&seconds)).then_some((total, first, second, ways))
+        let (total, ways) = implied(outcomes).filter(|(total, _)| *total >= OFTEN.max(whole))?;
+        Some((total, first, second, ways))
     });
     let (total, first, second, ways) =
         found.max_by_key(|&(total, first, second, _)| (total, first, second))?;
     let (asked, before) = (known(second)?, known(first)?);
     let pairs: Vec<String> = ways
         .iter()
-        .map(|(&one, after)| {
-            let (other, count) = after[0];
+        .map(|(&one, &(other, count))| {
             format!(
                 "{} → {} ({})",
                 method.decisions().outcome_or_label(method.map, edge(first, one)),
@@ -101,4 +63,40 @@ pub(super) fn correlated(about: &About) -> Option<Finding> {
         ),
         format!("{} in {} executions", pairs.join(", "), thousands(total)),
     ))
+}
+
+/// How often which outcomes came together, by pairs of decisions, the earlier one first.
+fn together(paths: &[PathView], decisions: &[usize]) -> BTreeMap<(usize, usize), Outcomes> {
+    let mut together: BTreeMap<(usize, usize), Outcomes> = BTreeMap::new();
+    for path in paths {
+        let edges = path.edges.iter().map(|e| (e.from.index(), e.index as usize));
+        let made: Vec<(usize, usize)> = edges.filter(|(block, _)| decisions.contains(block)).collect();
+        for (i, &(first, one)) in made.iter().enumerate() {
+            for &(second, other) in made[i + 1..].iter().filter(|&&(second, _)| second != first) {
+                let outcomes = together.entry((first, second)).or_default();
+                *outcomes.entry((one, other)).or_default() += path.count;
+            }
+        }
+    }
+    together
+}
+
+/// How often two decisions were made, and for each outcome of the first one the only one of the second that ever followed it,
+/// and how often. `None`: several did, or one of the two hardly ever varies.
+fn implied(outcomes: &Outcomes) -> Option<(u64, BTreeMap<usize, (usize, u64)>)> {
+    let total: u64 = outcomes.values().sum();
+    let mut ways = BTreeMap::new();
+    let mut seconds: BTreeMap<usize, u64> = BTreeMap::new();
+    for (&(one, other), &count) in outcomes {
+        if ways.insert(one, (other, count)).is_some() {
+            return None;
+        }
+        *seconds.entry(other).or_default() += count;
+    }
+    let varies = |counts: Vec<u64>| {
+        let most = counts.iter().copied().max().unwrap_or(0);
+        counts.len() > 1 && ratio(most, total) <= 1.0 - RARE
+    };
+    let firsts = ways.values().map(|&(_, count)| count).collect();
+    (varies(firsts) && varies(seconds.into_values().collect())).then_some((total, ways))
 }

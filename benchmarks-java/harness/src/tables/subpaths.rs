@@ -18,6 +18,7 @@ use cpu_time::ThreadTime;
 use trodden_analyses::subpaths::*;
 use trodden_analyses::{MethodLookup, SharedMethods};
 use trodden_profile::KNOWN_SUBPATH;
+use trodden_profile::options::SubpathIdentity;
 use trodden_profile::trace::{TraceItem, TraceReader};
 
 /// Points at which a run is looked at (the paper's table 6).
@@ -206,7 +207,7 @@ pub fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     options.floor = arguments.floor.unwrap_or(options.floor);
     options.seed = arguments.seed.unwrap_or(options.seed);
     if arguments.identity == "xor" {
-        options.identity = Identity::ExclusiveOr;
+        options.identity = SubpathIdentity::Xor;
     }
     let settings = Settings {
         options,

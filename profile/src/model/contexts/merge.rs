@@ -48,38 +48,53 @@ pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
             values: [first, other].map(|own| own.weight.name().to_owned()),
         });
     }
-    let mut merged = Contexts {
-        weight: first.weight,
-        thresholds: first.thresholds,
-        ..Contexts::default()
-    };
-    let mut rows: Vec<ContextRow> = Vec::new();
-    let mut sums: Vec<Sum> = Vec::new();
-    let mut known: HashMap<(Option<u32>, Key), u32> = HashMap::new();
     // What was counted otherwise in one of them has no groups, and so the sum has none.
-    let mut all_groups = all
-        .iter()
-        .all(|(.., own)| own.groups.is_some())
-        .then(ByGroup::default);
-    let mut groups: Vec<(u32, ByGroup)> = Vec::new();
+    let all_have_groups = all.iter().all(|(.., own)| own.groups.is_some());
+    let mut merging = Merging {
+        classes,
+        merged: Contexts {
+            weight: first.weight,
+            thresholds: first.thresholds,
+            ..Contexts::default()
+        },
+        rows: Vec::new(),
+        sums: Vec::new(),
+        known: HashMap::new(),
+        all_groups: all_have_groups.then(ByGroup::default),
+        groups: Vec::new(),
+    };
     for (_, profile, own) in &all {
-        add_facts(&mut merged, own);
-        let places: Vec<Vec<Place>> = profile
-            .classes
-            .iter()
-            .enumerate()
-            .map(|(c, class)| {
-                let place = |m| place(profile, c, m, classes).map(|(c, m)| (c as u32, m as u32));
-                (0..class.map.methods.len()).map(place).collect()
-            })
-            .collect();
+        merging.add(profile, own)?;
+    }
+    Ok(Some(merging.finish()))
+}
+
+/// The sums of the profiles so far.
+struct Merging<'c> {
+    classes: &'c [ClassProfile],
+    /// What is of all contexts together.
+    merged: Contexts,
+    rows: Vec<ContextRow>,
+    /// Per row.
+    sums: Vec<Sum>,
+    /// The row of a context by that of its caller.
+    known: HashMap<(Option<u32>, Key), u32>,
+    all_groups: Option<ByGroup>,
+    /// By row.
+    groups: Vec<(u32, ByGroup)>,
+}
+
+impl Merging<'_> {
+    fn add(&mut self, profile: &Profile, own: &Contexts) -> Result<(), MergeError> {
+        add_facts(&mut self.merged, own);
+        if let (Some(sum), Some(own)) = (&mut self.all_groups, &own.groups) {
+            sum.plus(&own.all);
+        }
+        let places = self.places(profile);
         // The row of each activation on the way to the current node.
         let mut path: Vec<Option<u32>> = Vec::new();
         // The methods of these, as the profile has them.
         let mut callers: Vec<(u32, u32)> = Vec::new();
-        if let (Some(sum), Some(own)) = (&mut all_groups, &own.groups) {
-            sum.plus(&own.all);
-        }
         for (at, node) in own.tree.nodes().iter().enumerate() {
             path.truncate(node.depth as usize - 1);
             callers.truncate(node.depth as usize - 1);
@@ -87,78 +102,95 @@ pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
                 .get(node.class as usize)
                 .and_then(|of| *of.get(node.method as usize)?);
             let above = path.last().copied();
+            let caller = callers.last().copied();
+            callers.push((node.class, node.method));
             // A context of a method that is not there is none; a writer refuses it.
             let (Some((class, method)), false) = (place, above == Some(None)) else {
                 path.push(None);
-                callers.push((node.class, node.method));
                 continue;
             };
             let parent = above.flatten();
             let prefix = match (node.prefix, parent) {
                 (Some(register), Some(row)) => {
-                    let caller: &ContextNode = &rows[row as usize].node;
-                    let to = &classes[caller.class as usize].map.methods[caller.method as usize];
-                    Some(in_other_numbers(
-                        profile,
-                        callers.last(),
-                        to,
-                        node.site,
-                        register,
-                    )?)
+                    let to: &ContextNode = &self.rows[row as usize].node;
+                    let to = &self.classes[to.class as usize].map.methods[to.method as usize];
+                    let in_merged = in_other_numbers(profile, caller, to, node.site, register)?;
+                    Some(in_merged)
                 }
                 (prefix, _) => prefix,
             };
-            callers.push((node.class, node.method));
             let node = ContextNode {
                 class,
                 method,
                 prefix,
                 ..*node
             };
-            let next = rows.len() as u32;
-            let row = *known.entry((parent, node.key())).or_insert(next);
-            if row == next {
-                rows.push(ContextRow { parent, node });
-                sums.push(Sum::default());
-            }
+            let row = self.row(parent, node);
             if let Some((least, most)) = node.calls {
-                let sum = &mut sums[row as usize];
+                let sum = &mut self.sums[row as usize];
                 sum.least = sum.least.saturating_add(least);
                 sum.most = sum.most.saturating_add(most);
                 sum.counted_absent = sum.counted_absent.saturating_add(own.absent);
                 sum.counted = true;
             }
             if let Some(by_group) = own.groups.as_ref().and_then(|groups| groups.of(at)) {
-                groups.push((row, *by_group));
+                self.groups.push((row, *by_group));
             }
             path.push(Some(row));
         }
+        Ok(())
     }
-    for (row, sum) in rows.iter_mut().zip(sums) {
-        let elsewhere = merged.absent.saturating_sub(sum.counted_absent);
-        row.node.calls = sum
-            .counted
-            .then_some((sum.least, sum.most.saturating_add(elsewhere)));
+
+    /// Where the methods of a profile's classes went.
+    fn places(&self, profile: &Profile) -> Vec<Vec<Place>> {
+        let of_class = |(c, class): (usize, &ClassProfile)| {
+            let place = |m| place(profile, c, m, self.classes).map(|(c, m)| (c as u32, m as u32));
+            (0..class.map.methods.len()).map(place).collect()
+        };
+        profile.classes.iter().enumerate().map(of_class).collect()
     }
-    let (tree, places) = ContextTree::placed(&rows);
-    merged.tree = tree;
-    merged.groups = all_groups.map(|all| {
-        let groups = groups.into_iter();
-        let placed = groups.filter_map(|(row, by_group): (u32, _)| Some((places[row as usize]?, by_group)));
-        BurstGroups::placed(all, placed)
-    });
-    Ok(Some(merged))
+
+    /// The row of a context.
+    fn row(&mut self, parent: Option<u32>, node: ContextNode) -> u32 {
+        let next = self.rows.len() as u32;
+        let row = *self.known.entry((parent, node.key())).or_insert(next);
+        if row == next {
+            self.rows.push(ContextRow { parent, node });
+            self.sums.push(Sum::default());
+        }
+        row
+    }
+
+    fn finish(self) -> Contexts {
+        let Merging {
+            mut merged, mut rows, ..
+        } = self;
+        for (row, sum) in rows.iter_mut().zip(self.sums) {
+            let elsewhere = merged.absent.saturating_sub(sum.counted_absent);
+            row.node.calls = sum
+                .counted
+                .then_some((sum.least, sum.most.saturating_add(elsewhere)));
+        }
+        let (tree, places) = ContextTree::placed(&rows);
+        merged.tree = tree;
+        merged.groups = self.all_groups.map(|all| {
+            let groups = self.groups.into_iter();
+            let placed = groups.filter_map(|(row, by_group)| Some((places[row as usize]?, by_group)));
+            BurstGroups::placed(all, placed)
+        });
+        merged
+    }
 }
 
 /// The path register of a caller in the numbers of the merged map, where those of the profile are others.
 fn in_other_numbers(
     profile: &Profile,
-    caller: Option<&(u32, u32)>,
+    caller: Option<(u32, u32)>,
     to: &MethodMap,
     site: Option<u16>,
     register: u32,
 ) -> Result<u32, MergeError> {
-    let from = caller.and_then(|&(class, method)| {
+    let from = caller.and_then(|(class, method)| {
         let class = &profile.classes.get(class as usize)?.map;
         Some((class, class.methods.get(method as usize)?))
     });
