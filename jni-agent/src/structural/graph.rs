@@ -18,6 +18,9 @@ const MAX_WAIT: u32 = 64;
 /// The part of earlier looks that the rate of the last seconds keeps at each look: a mean over about thirty.
 const RECENT: f64 = 0.99;
 
+/// The shortest time of the program's that path ends make a rate in.
+const SHORTEST: f64 = 1e-3;
+
 /// A switch above this has its limit lifted.
 pub const LIFTED: i32 = i32::MAX / 2;
 
@@ -42,7 +45,7 @@ impl Flow {
 
     /// Path ends per second.
     fn rate(self) -> f64 {
-        self.ends / self.seconds.max(1e-6)
+        self.ends / self.seconds.max(SHORTEST)
     }
 }
 
@@ -285,10 +288,13 @@ impl Graph {
                 }
                 Some(known)
             }
-            // All that ended since the last span has been counted.
+            // All that ended since the last span has been counted. Where the program has hardly run since, that
+            // is no rate: a few path ends seemed to be a hundred million a second.
             (false, None) => {
-                let rate = counted as f64 / (span.end - self.at).max(1e-6);
-                self.since.rate = self.since.rate.map(|_| rate);
+                let time = span.end - self.at;
+                if time >= SHORTEST {
+                    self.since.rate = self.since.rate.map(|_| counted as f64 / time);
+                }
                 None
             }
             (false, Some(length)) => {
@@ -607,6 +613,26 @@ mod tests {
         graph.end_span(&blocks, seen(0, 5_000), unknown, WINDOW);
         graph.settle(&blocks, 0, 1.0);
         assert_eq!(total(&graph), 550.0);
+    }
+
+    /// An open window counts 30 paths while the program takes no time that a clock could see: the rate stays
+    /// that of the span before.
+    #[test]
+    fn path_ends_in_no_time_are_no_rate() {
+        let (blocks, mut graph, count) = graph();
+        count(0, 50);
+        graph.end_span(&blocks, seen(WINDOW, 50), span(0.0), WINDOW);
+        count(0, 30);
+        let moment = Span {
+            begin: 1e-8,
+            end: 2e-8,
+            length: None,
+        };
+        graph.end_span(&blocks, seen(50, 30), moment, WINDOW);
+        count(0, 20);
+        graph.settle(&blocks, 0, 1.0);
+        // 500 a second for a second.
+        assert!((total(&graph) - 580.0).abs() < 1e-3, "{}", total(&graph));
     }
 
     /// For two seconds a path ends 10,000 times a second, then another one ten times: each span's rate stands

@@ -43,12 +43,16 @@ const SPAN: Duration = Duration::from_millis(5);
 /// How long the program runs undisturbed before: after a look at counters, on its processor or in its caches,
 /// it is slower for some time.
 const RECOVERY: Duration = Duration::from_millis(5);
-/// Part of the time that looking at counters may take.
+/// Part of the time that looking at the counters of spans may take.
 const LOOKING: u32 = 50;
+/// Part of the time that it may take to look which graphs are awake, and which can be counted throughout. Apart
+/// from the other: it goes through all graphs, and if that delayed the next span, the one before would
+/// represent seconds.
+const WAKING: u32 = 100;
 /// Part of the time that spans may take.
 const IN_SPANS: u32 = 4;
-/// Ticks after which it is looked which graphs are awake, and which can be counted throughout.
-const WAKING: u64 = 8;
+/// The least time between two such looks.
+const BETWEEN_WAKING: Duration = Duration::from_millis(200);
 /// Path ends per second of the program's time that graphs which are counted throughout may have together:
 /// they take half a hundredth of the time or so.
 const MAX_RATE_THROUGHOUT: f64 = 2e6;
@@ -81,6 +85,12 @@ struct Awake {
     seen: Seen,
 }
 
+/// CPU time of this thread since it was that; by the clock, where the system does not say.
+fn worked_since(before: Option<u64>, begin: Instant) -> Duration {
+    let worked = before.and_then(|before| Some(spent(0)?.saturating_sub(before)));
+    worked.map_or_else(|| begin.elapsed(), Duration::from_nanos)
+}
+
 /// The place of a graph in the order in which graphs have their turns: those of a method, which run together,
 /// are far from each other.
 fn turn(graph: usize) -> u64 {
@@ -107,9 +117,10 @@ pub struct Windows {
     methods: FxHashMap<MethodId, Range<usize>>,
     /// Classes taken in so far.
     seen: usize,
-    /// Not before then.
+    /// The next span, and the next look which graphs are awake: not before then.
     next: Option<Instant>,
-    /// Ticks so far.
+    next_wake: Option<Instant>,
+    /// Spans so far.
     spans: u64,
     time: ProgramTime,
     /// Graphs with slots and probes of which a path has ended, in the order of their turns.
@@ -165,13 +176,15 @@ impl Windows {
             return;
         };
         let window = i32::try_from(window.get()).unwrap_or(i32::MAX);
-        let worked = spent(0);
         self.time.list();
         let now = self.time.now();
         self.refresh(&host.registry, now);
-        if self.changed || self.spans.is_multiple_of(WAKING) {
+        if self.changed || self.next_wake.is_none_or(|next| begin >= next) {
+            let worked = spent(0);
             self.wake(&host.blocks, switches, window, now);
+            self.next_wake = Some(begin + (worked_since(worked, begin) * WAKING).max(BETWEEN_WAKING));
         }
+        let (began, worked) = (Instant::now(), spent(0));
         let mut open = self.turn();
         for awake in &open {
             let graph = &mut self.graphs[awake.graph];
@@ -193,9 +206,7 @@ impl Windows {
             }
         }
         self.spans += 1;
-        let worked = worked.and_then(|before| Some(spent(0)?.saturating_sub(before)));
-        let worked = worked.map_or_else(|| begin.elapsed(), Duration::from_nanos);
-        self.next = Some(begin + (worked * LOOKING).max(SPAN * IN_SPANS));
+        self.next = Some(began + (worked_since(worked, began) * LOOKING).max(SPAN * IN_SPANS));
     }
 
     /// The graphs whose turn it is.
