@@ -16,6 +16,9 @@ use crate::threads::Hashed;
 /// Entries that must have been seen for a loop to be scaled by how often it is entered. With fewer, its own
 /// rate is better known.
 const ENTRIES: u64 = 20;
+/// Path ends for each entry up to which a loop is scaled by how often it is entered. A window of a loop that
+/// goes on for longer hardly ever sees an entry, and how many paths such a window represents decides all.
+const MOST_ENDS: u64 = 100;
 
 /// A table of path numbers per structure graph.
 type Tables<T> = Vec<BTreeMap<u64, T>>;
@@ -150,7 +153,8 @@ fn global(
             .filter(|(path, _)| enters(path))
             .map(|(_, n)| n)
             .sum();
-        let rate = graph.parent().is_none() || seen < ENTRIES || estimated <= 0.0 || entries[index] <= 0.0;
+        let few = seen < ENTRIES || seen.saturating_mul(MOST_ENDS) < local[index].values().sum();
+        let rate = graph.parent().is_none() || few || estimated <= 0.0 || entries[index] <= 0.0;
         let scale = if rate { 1.0 } else { entries[index] / estimated };
         let scaled: BTreeMap<u64, f64> = counts.iter().map(|(&path, n)| (path, n * scale)).collect();
         for (number, path) in &paths {
@@ -216,5 +220,10 @@ mod tests {
         let (counts, by_rate) = global(&structure, &few, &float(&few));
         assert_eq!(by_rate, [true, false, true]);
         assert_eq!(paths.map(|path| counts[2][&path]), [3.0, 900.0, 3.0]);
+        // Most windows saw none.
+        let long = tables([(paths[0], 30), (paths[1], 9_000), (paths[2], 30)]);
+        let (counts, by_rate) = global(&structure, &long, &float(&long));
+        assert_eq!(by_rate, [true, false, true]);
+        assert_eq!(paths.map(|path| counts[2][&path]), [30.0, 9_000.0, 30.0]);
     }
 }
