@@ -315,8 +315,8 @@ struct Judged<'a> {
     skipped: Vec<Skipped>,
 }
 
-/// Judges the methods of a class that the filter wants. Those that are to be left alone are, if their class, or
-/// their code, is still the same.
+/// Judges the methods of a class that the filter wants. Those that are to be left alone are, if their class,
+/// or their code, is still the same.
 fn judge_all<'a>(
     options: &InstrumentOptions,
     (class, name): (&Class<'a>, &str),

@@ -288,8 +288,8 @@ impl Graph {
                 }
                 Some(known)
             }
-            // All that ended since the last span has been counted. Where the program has hardly run since, that
-            // is no rate: a few path ends seemed to be a hundred million a second.
+            // All that ended since the last span has been counted. Where the program has hardly run since,
+            // that is no rate: a few path ends seemed to be a hundred million a second.
             (false, None) => {
                 let time = span.end - self.at;
                 if time >= SHORTEST {

@@ -45,8 +45,8 @@ const SPAN: Duration = Duration::from_millis(5);
 const RECOVERY: Duration = Duration::from_millis(5);
 /// Part of the time that looking at the counters of spans may take.
 const LOOKING: u32 = 50;
-/// Part of the time that it may take to look which graphs are awake, and which can be counted throughout. Apart
-/// from the other: it goes through all graphs, and if that delayed the next span, the one before would
+/// Part of the time that it may take to look which graphs are awake, and which can be counted throughout.
+/// Apart from the other: it goes through all graphs, and if that delayed the next span, the one before would
 /// represent seconds.
 const WAKING: u32 = 100;
 /// Part of the time that spans may take.
