@@ -14,6 +14,8 @@ const RARE: f64 = 0.02;
 
 /// How often which outcomes of two blocks came together.
 type Outcomes = BTreeMap<(usize, usize), u64>;
+/// By outcome of the first block: the one of the second that followed it, and how often.
+type Followers = BTreeMap<usize, (usize, u64)>;
 
 /// The condition of which most executions were decided before.
 pub(super) fn correlated(about: &About) -> Option<Finding> {
@@ -83,7 +85,7 @@ fn together(paths: &[PathView], decisions: &[usize]) -> BTreeMap<(usize, usize),
 
 /// How often two decisions were made, and for each outcome of the first one the only one of the second that ever followed it,
 /// and how often. `None`: several did, or one of the two hardly ever varies.
-fn implied(outcomes: &Outcomes) -> Option<(u64, BTreeMap<usize, (usize, u64)>)> {
+fn implied(outcomes: &Outcomes) -> Option<(u64, Followers)> {
     let total: u64 = outcomes.values().sum();
     let mut ways = BTreeMap::new();
     let mut seconds: BTreeMap<usize, u64> = BTreeMap::new();
