@@ -204,7 +204,7 @@ impl Gathering {
         if let Some((same, at)) = of_class {
             let conditions = class.conditions(same, at);
             let ran = recorded(class.profile, (same.position, at as u32));
-            // The file tells all of methods that did not run, too.
+            // The file has those of methods that did not run, too.
             let both = (conditions.or(of_file), of_file.or(conditions));
             self.add(&same.class.map, at, ran, both, instructions(), file.release);
         } else if let (Some(at), false) = (in_file, is_loaded)
@@ -353,7 +353,7 @@ struct ClassOfFile<'a> {
     /// If it was not: classes of its name that were loaded from other files.
     others: &'a [Loaded<'a>],
     reasons: &'a Reasons<'a>,
-    /// False if methods with a single path went without probes: nobody knows which of them ran.
+    /// False if methods with a single path had no probes: which of them ran is not known.
     single_counted: bool,
 }
 

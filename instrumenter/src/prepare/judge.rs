@@ -1,7 +1,7 @@
 //! The decision whether a method can carry probes.
 
 use trodden_numbering::{
-    BlockId, CoveragePlan, EdgeRef, FlowGraph, Numbering, NumberingOptions, PathDag, Plan, SimpleGraph,
+    BlockId, CoveragePlan, EdgeRef, FlowGraph, Numbering, NumberingOptions, Plan, SimpleGraph,
 };
 use trodden_profile::{BlockExit, BlockInfo, MethodMap};
 
@@ -110,8 +110,8 @@ pub fn judge<'a>(
     if options.probes.change_code() && lacks_frames(class, frames.as_ref(), &cfg.blocks, marks) {
         return Ok(Verdict::Skip(SkipReason::MissingFrame));
     }
-    let Numbered { dag, subject, plan } = match subject(options, class, &code, &cfg, numbered) {
-        Ok(numbered) => numbered,
+    let (subject, Numbers { dag, plan }) = match subject(options, class, &code, &cfg, numbered) {
+        Ok(found) => found,
         Err(reason) => return Ok(Verdict::Skip(reason)),
     };
     let counts_paths = probes.keeps_register() && subject.graphs().is_none();
@@ -180,21 +180,14 @@ fn no_probes(options: &InstrumentOptions, method: &Method, code: &Code) -> Optio
     }
 }
 
-/// A method's paths, what of it is counted, and where.
-struct Numbered {
-    dag: PathDag,
-    subject: Subject,
-    plan: Plan,
-}
-
-/// What the probes of these options count in a method.
+/// The subject of these options' probes in a method, and how they count it.
 fn subject(
     options: &InstrumentOptions,
     class: &Class,
     code: &Code,
     cfg: &Cfg,
     mut numbered: Numbering<'_, SimpleGraph>,
-) -> Result<Numbered, SkipReason> {
+) -> Result<(Subject, Numbers), SkipReason> {
     let probes = strategy(options);
     let (subject, plan) = if probes.is_structural() {
         let graphs = StructuralCode::new(&cfg.graph);
@@ -217,7 +210,7 @@ fn subject(
         (Subject::Paths, Plan::idle(&cfg.graph))
     };
     let dag = numbered.dag;
-    Ok(Numbered { dag, subject, plan })
+    Ok((subject, Numbers { dag, plan }))
 }
 
 /// Which paths that exceptions cut off need probes, and why they have none.

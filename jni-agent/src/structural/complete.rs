@@ -17,8 +17,9 @@ use crate::threads::Hashed;
 /// rate is better known.
 const ENTRIES: u64 = 20;
 /// Path ends for each entry up to which a loop is scaled by how often it is entered. A window of a loop that
-/// goes on for longer hardly ever sees an entry, and how many paths such a window represents decides all.
-const MOST_ENDS: u64 = 100;
+/// runs for longer seldom sees an entry, and the number of paths that such a window represents decides the
+/// scale.
+const MAX_ENDS_PER_ENTRY: u64 = 100;
 
 /// A table of path numbers per structure graph.
 type Tables<T> = Vec<BTreeMap<u64, T>>;
@@ -153,7 +154,7 @@ fn global(
             .filter(|(path, _)| enters(path))
             .map(|(_, n)| n)
             .sum();
-        let few = seen < ENTRIES || seen.saturating_mul(MOST_ENDS) < local[index].values().sum();
+        let few = seen < ENTRIES || seen.saturating_mul(MAX_ENDS_PER_ENTRY) < local[index].values().sum();
         let rate = graph.parent().is_none() || few || estimated <= 0.0 || entries[index] <= 0.0;
         let scale = if rate { 1.0 } else { entries[index] / estimated };
         let scaled: BTreeMap<u64, f64> = counts.iter().map(|(&path, n)| (path, n * scale)).collect();

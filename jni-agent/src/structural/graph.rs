@@ -15,11 +15,12 @@ const FULL_WINDOWS: u32 = 10;
 const WINDOWS_PER_STEP: u32 = 8;
 const MAX_WAIT: u32 = 64;
 
-/// The part of earlier looks that the rate of the last seconds keeps at each look: a mean over about thirty.
+/// The part of earlier looks that the rate of the last seconds keeps at each look: a mean over about a
+/// hundred.
 const RECENT: f64 = 0.99;
 
-/// The shortest time of the program's that path ends make a rate in.
-const SHORTEST: f64 = 1e-3;
+/// The least time of the program from which path ends make a rate.
+const MIN_RATE_SECONDS: f64 = 1e-3;
 
 /// A switch above this has its limit lifted.
 pub const LIFTED: i32 = i32::MAX / 2;
@@ -45,7 +46,7 @@ impl Flow {
 
     /// Path ends per second.
     fn rate(self) -> f64 {
-        self.ends / self.seconds.max(SHORTEST)
+        self.ends / self.seconds.max(MIN_RATE_SECONDS)
     }
 }
 
@@ -292,7 +293,7 @@ impl Graph {
             // that is no rate: a few path ends seemed to be a hundred million a second.
             (false, None) => {
                 let time = span.end - self.at;
-                if time >= SHORTEST {
+                if time >= MIN_RATE_SECONDS {
                     self.since.rate = self.since.rate.map(|_| counted as f64 / time);
                 }
                 None

@@ -49,10 +49,10 @@ const LOOKING: u32 = 50;
 /// Apart from the other: it goes through all graphs, and if that delayed the next span, the one before would
 /// represent seconds.
 const WAKING: u32 = 100;
+/// The least time between two of these.
+const MIN_BETWEEN_WAKES: Duration = Duration::from_millis(200);
 /// Part of the time that spans may take.
 const IN_SPANS: u32 = 4;
-/// The least time between two such looks.
-const BETWEEN_WAKING: Duration = Duration::from_millis(200);
 /// Path ends per second of the program's time that graphs which are counted throughout may have together:
 /// they take half a hundredth of the time or so.
 const MAX_RATE_THROUGHOUT: f64 = 2e6;
@@ -85,10 +85,30 @@ struct Awake {
     seen: Seen,
 }
 
-/// CPU time of this thread since it was that; by the clock, where the system does not say.
-fn worked_since(before: Option<u64>, begin: Instant) -> Duration {
-    let worked = before.and_then(|before| Some(spent(0)?.saturating_sub(before)));
-    worked.map_or_else(|| begin.elapsed(), Duration::from_nanos)
+/// A look of this thread at counters.
+struct Work {
+    begin: Instant,
+    /// CPU time of the thread then.
+    spent: Option<u64>,
+}
+
+impl Work {
+    fn begin() -> Self {
+        Work {
+            begin: Instant::now(),
+            spent: spent(0),
+        }
+    }
+
+    /// When the next one may begin: `apart` after this one at least, and late enough that they take one
+    /// `part`-th of the time. By the clock where the system has no CPU times.
+    fn next(&self, part: u32, apart: Duration) -> Instant {
+        let took = self
+            .spent
+            .and_then(|before| Some(spent(0)?.saturating_sub(before)));
+        let took = took.map_or_else(|| self.begin.elapsed(), Duration::from_nanos);
+        self.begin + (took * part).max(apart)
+    }
 }
 
 /// The place of a graph in the order in which graphs have their turns: those of a method, which run together,
@@ -180,11 +200,11 @@ impl Windows {
         let now = self.time.now();
         self.refresh(&host.registry, now);
         if self.changed || self.next_wake.is_none_or(|next| begin >= next) {
-            let worked = spent(0);
+            let work = Work::begin();
             self.wake(&host.blocks, switches, window, now);
-            self.next_wake = Some(begin + (worked_since(worked, begin) * WAKING).max(BETWEEN_WAKING));
+            self.next_wake = Some(work.next(WAKING, MIN_BETWEEN_WAKES));
         }
-        let (began, worked) = (Instant::now(), spent(0));
+        let work = Work::begin();
         let mut open = self.turn();
         for awake in &open {
             let graph = &mut self.graphs[awake.graph];
@@ -206,7 +226,7 @@ impl Windows {
             }
         }
         self.spans += 1;
-        self.next = Some(began + (worked_since(worked, began) * LOOKING).max(SPAN * IN_SPANS));
+        self.next = Some(work.next(LOOKING, SPAN * IN_SPANS));
     }
 
     /// The graphs whose turn it is.

@@ -87,7 +87,7 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
     export
 }
 
-/// An export without stacks: what its numbers are of. And whether instructions are among them.
+/// An export without stacks, with the units of its numbers; true if instructions are among them.
 fn values(view: &View, shape: &Shape, with_time: bool) -> (Export, bool) {
     let mut export = Export {
         leaves: if shape.with_paths { "paths" } else { "methods" },
