@@ -108,7 +108,7 @@ pub fn remaining(window: i32, ended: u64) -> i32 {
     window.saturating_sub(ended).max(0)
 }
 
-/// A graph in a span.
+/// A graph in a span, by its switch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     /// The rest of its window before.
@@ -117,6 +117,22 @@ pub struct Seen {
     pub ended: u64,
     /// Nothing was left, and nothing has been counted since the span ended.
     pub closed: bool,
+}
+
+/// A graph in a span, by its counters.
+#[derive(Debug)]
+pub struct Ended {
+    /// The rest of its window before, and now.
+    left: i32,
+    pub remaining: i32,
+    /// True if its window is opened.
+    due: bool,
+    /// Paths that ended in the span.
+    pub ends: u64,
+    /// Those counted since its counters were read before.
+    counted: u64,
+    /// Its counters, if they had to be read.
+    counters: Option<Vec<u64>>,
 }
 
 /// A span of time.
@@ -244,19 +260,14 @@ impl Graph {
         }
     }
 
-    /// Takes in a span, and what was seen of the graph, with windows of that length. Returns what is left of
-    /// its window now: nothing if it was filled before and its turn has not come.
+    /// Reads its counters after a span, if its switch says that something was counted. `known`: the span's
+    /// length is. `window`: the length of its windows.
     ///
-    /// A window that was still open when the span began had counted everything (but where a thread that was
-    /// interrupted while it counted has opened it again: what came before is left out). Of the time in which
-    /// it was closed only so much is known: the span before it stands for one half of it, the span after it
-    /// for the other, each with its rate and with the paths that it has counted, and a window that was filled
-    /// right after it. With spans at random times the sum is right on average, whatever happens in bursts;
-    /// rates over several spans, or counted on only while paths end, would tell too little of that.
-    pub fn end_span(&mut self, blocks: &ThreadBlocks, seen: Seen, span: Span, window: i32) -> i32 {
+    /// A window that was filled before the span stays closed if its turn has not come.
+    pub fn see_span(&mut self, blocks: &ThreadBlocks, seen: Seen, known: bool, window: i32) -> Ended {
         let Seen { left, mut ended, .. } = seen;
         let closed = left == 0;
-        let due = !closed || (span.length.is_some() && self.is_due());
+        let due = !closed || (known && self.is_due());
         let remaining = if due { remaining(window, ended) } else { 0 };
         let (before, allowed) = (self.total, self.allowed);
         let read = ended > 0 || if closed { due } else { left != window };
@@ -274,10 +285,38 @@ impl Graph {
             // counted beyond the span.
             ended = ended.max(counted.saturating_sub(allowed));
         }
+        Ended {
+            left,
+            remaining,
+            due,
+            ends: ended,
+            counted,
+            counters,
+        }
+    }
+
+    /// Takes in a span, and what was counted of the graph in it.
+    ///
+    /// A window that was still open when the span began had counted everything (but where a thread that was
+    /// interrupted while it counted has opened it again: what came before is left out). Of the time in which
+    /// it was closed only so much is known: the span before it stands for one half of it, the span after it
+    /// for the other, each with its rate and with the paths that it has counted, and a window that was filled
+    /// right after it. With spans at random times the sum is right on average, whatever happens in bursts;
+    /// rates over several spans, or counted on only while paths end, would tell too little of that.
+    pub fn end_span(&mut self, ended: Ended, span: Span) {
+        let Ended {
+            left,
+            remaining,
+            due,
+            ends: ended,
+            counted,
+            counters,
+        } = ended;
+        let closed = left == 0;
         let seconds = (span.begin - self.at).max(0.0);
         let known = match (closed, span.length) {
             // Nothing but that as many paths ended, sometime: that is left to the next span.
-            (true, None) => return remaining,
+            (true, None) => return,
             (true, Some(length)) => {
                 let rate = ended as f64 / length;
                 let before = self.since.rate.replace(rate);
@@ -313,7 +352,6 @@ impl Graph {
             self.windows += 1;
             self.since.windows += 1;
         }
-        remaining
     }
 
     /// Takes in what was counted since the last time, between spans. If the window is closed (nothing is
@@ -534,6 +572,14 @@ mod tests {
         }
     }
 
+    /// Returns what is left of its window.
+    fn end_span(graph: &mut Graph, blocks: &ThreadBlocks, seen: Seen, span: Span, window: i32) -> i32 {
+        let ended = graph.see_span(blocks, seen, span.length.is_some(), window);
+        let remaining = ended.remaining;
+        graph.end_span(ended, span);
+        remaining
+    }
+
     /// Estimates, in tenths.
     fn tenths(graph: &Graph) -> Vec<(u64, u64)> {
         let tenths = |(path, count): (u64, f64)| (path, (count * 10.0).round() as u64);
@@ -550,18 +596,18 @@ mod tests {
     fn bursts_count_as_often_as_spans_hit_them() {
         let (blocks, mut graph, count) = graph();
         assert_eq!(
-            graph.end_span(&blocks, seen(WINDOW, 0), span(0.0), WINDOW),
+            end_span(&mut graph, &blocks, seen(WINDOW, 0), span(0.0), WINDOW),
             WINDOW
         );
         // Its window is filled, and it ends in the middle of a span.
         count(0, 100);
         count(0, 100);
-        let left = graph.end_span(&blocks, seen(0, 100), span(1.0), WINDOW);
+        let left = end_span(&mut graph, &blocks, seen(0, 100), span(1.0), WINDOW);
         assert_eq!(left, 0, "closed: the span has used it up");
         for second in 2..=10 {
             let second = f64::from(second);
             graph.begin_span(&blocks, 0, second - 0.1);
-            graph.end_span(&blocks, seen(0, 0), span(second), WINDOW);
+            end_span(&mut graph, &blocks, seen(0, 0), span(second), WINDOW);
         }
         graph.settle(&blocks, 0, 10.0);
         assert!((total(&graph) - 1_000.0).abs() < 1e-6, "{}", total(&graph));
@@ -573,7 +619,7 @@ mod tests {
         for second in 0..50 {
             count(0, 3);
             let span = span(f64::from(second));
-            assert_eq!(graph.end_span(&blocks, seen(97, 0), span, WINDOW), WINDOW);
+            assert_eq!(end_span(&mut graph, &blocks, seen(97, 0), span, WINDOW), WINDOW);
         }
         assert_eq!(total(&graph), 150.0);
     }
@@ -584,15 +630,15 @@ mod tests {
     fn what_is_counted_beyond_a_span_is_no_rate() {
         for (closed, rate) in [(true, 50_000.0), (false, 10_000.0)] {
             let (blocks, mut graph, count) = graph();
-            graph.end_span(&blocks, seen(WINDOW, 0), span(0.0), WINDOW);
+            end_span(&mut graph, &blocks, seen(WINDOW, 0), span(0.0), WINDOW);
             count(0, 100);
-            graph.end_span(&blocks, seen(0, 100), span(1.0), WINDOW);
+            end_span(&mut graph, &blocks, seen(0, 100), span(1.0), WINDOW);
             count(0, 5_000);
             let late = Seen {
                 closed,
                 ..seen(0, 1_000)
             };
-            graph.end_span(&blocks, late, span(2.0), WINDOW);
+            end_span(&mut graph, &blocks, late, span(2.0), WINDOW);
             graph.settle(&blocks, 0, 2.0);
             // Two spans, half of 0.9 s of none, two times half of 0.9 s of 1,000, and one of that rate.
             let expected = 100.0 + 0.1 * rate + 900.0 + 0.45 * rate;
@@ -605,13 +651,13 @@ mod tests {
     fn spans_of_unknown_length_say_nothing() {
         let (blocks, mut graph, count) = graph();
         count(0, 50);
-        graph.end_span(&blocks, seen(WINDOW, 50), span(0.0), WINDOW);
+        end_span(&mut graph, &blocks, seen(WINDOW, 50), span(0.0), WINDOW);
         count(0, 150);
         let unknown = Span {
             length: None,
             ..span(1.0)
         };
-        graph.end_span(&blocks, seen(0, 5_000), unknown, WINDOW);
+        end_span(&mut graph, &blocks, seen(0, 5_000), unknown, WINDOW);
         graph.settle(&blocks, 0, 1.0);
         assert_eq!(total(&graph), 550.0);
     }
@@ -622,14 +668,14 @@ mod tests {
     fn path_ends_in_no_time_are_no_rate() {
         let (blocks, mut graph, count) = graph();
         count(0, 50);
-        graph.end_span(&blocks, seen(WINDOW, 50), span(0.0), WINDOW);
+        end_span(&mut graph, &blocks, seen(WINDOW, 50), span(0.0), WINDOW);
         count(0, 30);
         let moment = Span {
             begin: 1e-8,
             end: 2e-8,
             length: None,
         };
-        graph.end_span(&blocks, seen(50, 30), moment, WINDOW);
+        end_span(&mut graph, &blocks, seen(50, 30), moment, WINDOW);
         count(0, 20);
         graph.settle(&blocks, 0, 1.0);
         // 500 a second for a second.
@@ -641,15 +687,18 @@ mod tests {
     #[test]
     fn rates_stand_for_the_paths_of_their_own_spans() {
         let (blocks, mut graph, count) = graph();
-        graph.end_span(&blocks, seen(WINDOW, 0), span(0.0), WINDOW);
+        end_span(&mut graph, &blocks, seen(WINDOW, 0), span(0.0), WINDOW);
         count(0, 1_100);
-        graph.end_span(&blocks, seen(0, 1_000), span(1.0), WINDOW);
+        end_span(&mut graph, &blocks, seen(0, 1_000), span(1.0), WINDOW);
         graph.begin_span(&blocks, 0, 1.9);
         count(0, 1_000);
-        graph.end_span(&blocks, seen(0, 1_000), span(2.0), WINDOW);
+        end_span(&mut graph, &blocks, seen(0, 1_000), span(2.0), WINDOW);
         graph.begin_span(&blocks, 0, 2.9);
         count(1, 1);
-        assert_eq!(graph.end_span(&blocks, seen(0, 1), span(3.0), WINDOW), WINDOW - 1);
+        assert_eq!(
+            end_span(&mut graph, &blocks, seen(0, 1), span(3.0), WINDOW),
+            WINDOW - 1
+        );
         assert_eq!(tenths(&graph), [(0, 200_000), (1, 55)]);
     }
 
@@ -658,8 +707,11 @@ mod tests {
     fn what_comes_before_all_spans_is_counted() {
         let (blocks, mut graph, count) = graph();
         count(0, 100);
-        assert_eq!(graph.end_span(&blocks, seen(0, 0), span(1.0), WINDOW), WINDOW);
-        graph.end_span(&blocks, seen(WINDOW, 0), span(2.0), WINDOW);
+        assert_eq!(
+            end_span(&mut graph, &blocks, seen(0, 0), span(1.0), WINDOW),
+            WINDOW
+        );
+        end_span(&mut graph, &blocks, seen(WINDOW, 0), span(2.0), WINDOW);
         assert_eq!(tenths(&graph), [(0, 1_000)]);
         // That it had been counted was no part of the span.
         graph.settle(&blocks, 0, 10.0);
@@ -678,7 +730,7 @@ mod tests {
                     length: known.then_some(0.1),
                     ..span(end)
                 };
-                graph.end_span(&blocks, seen(0, ended), span, WINDOW)
+                end_span(graph, &blocks, seen(0, ended), span, WINDOW)
             };
             count(0, 100);
             span(&mut graph, 0, 0.0, true);
@@ -716,9 +768,9 @@ mod tests {
     #[test]
     fn counted_throughout_nothing_is_estimated() {
         let (blocks, mut graph, count) = graph();
-        graph.end_span(&blocks, seen(WINDOW, 0), span(0.0), WINDOW);
+        end_span(&mut graph, &blocks, seen(WINDOW, 0), span(0.0), WINDOW);
         count(0, 100);
-        graph.end_span(&blocks, seen(0, 100), span(1.0), WINDOW);
+        end_span(&mut graph, &blocks, seen(0, 100), span(1.0), WINDOW);
         let before = total(&graph);
         graph.count_throughout(&blocks, true, 0, 1.0);
         graph.look(&blocks, 1.0, 0.0);
@@ -763,19 +815,19 @@ mod tests {
     fn a_graph_that_a_thread_has_reopened_has_counted_all() {
         let (blocks, mut graph, count) = graph();
         count(0, 100);
-        graph.end_span(&blocks, seen(0, 0), span(0.0), WINDOW);
+        end_span(&mut graph, &blocks, seen(0, 0), span(0.0), WINDOW);
         count(0, 2_000);
         let left = i32::MAX - 1_900;
         graph.begin_span(&blocks, left, 0.9);
         count(1, 200);
         // A thread that was interrupted has written what the switch was a million path ends ago.
         assert_eq!(
-            graph.end_span(&blocks, seen(left, 1_000_000), span(1.0), WINDOW),
+            end_span(&mut graph, &blocks, seen(left, 1_000_000), span(1.0), WINDOW),
             0
         );
         assert_eq!(tenths(&graph), [(0, 21_000), (1, 2_000)]);
         graph.begin_span(&blocks, 0, 1.9);
-        graph.end_span(&blocks, seen(0, 0), span(2.0), WINDOW);
+        end_span(&mut graph, &blocks, seen(0, 0), span(2.0), WINDOW);
         // 2,000 a second for half of 0.9 s.
         assert_eq!(tenths(&graph), [(0, 21_000), (1, 11_000)]);
         assert_eq!(graph.windows(), 3);

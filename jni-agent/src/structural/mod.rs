@@ -49,6 +49,8 @@ const LOOKING: u32 = 50;
 /// Apart from the other: it goes through all graphs, and if that delayed the next span, the one before would
 /// represent seconds.
 const WAKING: u32 = 100;
+/// What the mean of what looks take keeps of it at each of them.
+const KEPT: f64 = 0.95;
 /// The least time between two of these.
 const MIN_BETWEEN_WAKES: Duration = Duration::from_millis(200);
 /// Part of the time that spans may take.
@@ -85,6 +87,34 @@ struct Awake {
     seen: Seen,
 }
 
+/// Looks at counters, spaced out so that they take one part of the time.
+///
+/// By a mean of what the last ones took: if each set the distance to the next, those that see much (and take
+/// long, as they read more) would represent more of the time than others, and so would bursts.
+#[derive(Default)]
+struct Looks {
+    /// The next one: not before then.
+    next: Option<Instant>,
+    /// What one takes, in seconds.
+    mean: Option<f64>,
+}
+
+impl Looks {
+    fn are_due(&self) -> bool {
+        self.next.is_none_or(|next| Instant::now() >= next)
+    }
+
+    /// This `work` is done. The next look is `apart` after its begin at least, and late enough that they take
+    /// one `part`-th of the time.
+    fn done(&mut self, work: &Work, part: u32, apart: Duration) {
+        let took = work.took().as_secs_f64();
+        let mean = self.mean.map_or(took, |mean| mean * KEPT + took * (1.0 - KEPT));
+        self.mean = Some(mean);
+        let pause = Duration::from_secs_f64(mean * f64::from(part));
+        self.next = Some(work.begin + pause.max(apart));
+    }
+}
+
 /// A look of this thread at counters.
 struct Work {
     begin: Instant,
@@ -100,14 +130,12 @@ impl Work {
         }
     }
 
-    /// When the next one may begin: `apart` after this one at least, and late enough that they take one
-    /// `part`-th of the time. By the clock where the system has no CPU times.
-    fn next(&self, part: u32, apart: Duration) -> Instant {
+    /// CPU time since; by the clock where the system has none.
+    fn took(&self) -> Duration {
         let took = self
             .spent
             .and_then(|before| Some(spent(0)?.saturating_sub(before)));
-        let took = took.map_or_else(|| self.begin.elapsed(), Duration::from_nanos);
-        self.begin + (took * part).max(apart)
+        took.map_or_else(|| self.begin.elapsed(), Duration::from_nanos)
     }
 }
 
@@ -129,6 +157,11 @@ fn ended(before: i32, now: i32) -> u64 {
     lifted.saturating_sub(now).max(0) as u64
 }
 
+/// What is the program's own of a span in which so many path ends were counted.
+fn own(length: f64, ends: u64) -> f64 {
+    (length - ends as f64 * delay::per_path_end()).max(length * MIN_OWN_SHARE)
+}
+
 /// All structure graphs.
 #[derive(Default)]
 pub struct Windows {
@@ -137,9 +170,10 @@ pub struct Windows {
     methods: FxHashMap<MethodId, Range<usize>>,
     /// Classes taken in so far.
     seen: usize,
-    /// The next span, and the next look which graphs are awake: not before then.
-    next: Option<Instant>,
-    next_wake: Option<Instant>,
+    /// At the counters of spans.
+    looks: Looks,
+    /// At all graphs, which of them are awake.
+    wakes: Looks,
     /// Spans so far.
     spans: u64,
     time: ProgramTime,
@@ -188,8 +222,7 @@ impl Windows {
     /// Lifts the limits of some of the graphs that are awake for [`SPAN`], and takes in what it says. Ends
     /// windows of theirs that are full, opens new ones.
     pub fn tick(&mut self, host: &Host, window: NonZeroU32) {
-        let begin = Instant::now();
-        if self.next.is_some_and(|next| begin < next) {
+        if !self.looks.are_due() {
             return;
         }
         let Some(switches) = host.blocks.switches() else {
@@ -199,10 +232,10 @@ impl Windows {
         self.time.list();
         let now = self.time.now();
         self.refresh(&host.registry, now);
-        if self.changed || self.next_wake.is_none_or(|next| begin >= next) {
+        if self.changed || self.wakes.are_due() {
             let work = Work::begin();
             self.wake(&host.blocks, switches, window, now);
-            self.next_wake = Some(work.next(WAKING, MIN_BETWEEN_WAKES));
+            self.wakes.done(&work, WAKING, MIN_BETWEEN_WAKES);
         }
         let work = Work::begin();
         let mut open = self.turn();
@@ -211,7 +244,9 @@ impl Windows {
             graph.begin_span(&host.blocks, switches.get(awake.slot), now);
         }
         std::thread::sleep(RECOVERY);
-        let span = self.span(&mut open, switches, window);
+        let mut span = self.span(&mut open, switches, window);
+        let mut ends = 0;
+        let mut ended = Vec::with_capacity(open.len());
         for awake in &open {
             let graph = &mut self.graphs[awake.graph];
             let was_closed = awake.seen.left == 0;
@@ -220,13 +255,19 @@ impl Windows {
                 closed: was_closed && switches.close(awake.slot),
                 ..awake.seen
             };
-            let left = graph.end_span(&host.blocks, seen, span, window);
-            if was_closed && left > 0 {
-                switches.set(awake.slot, left);
+            let seen = graph.see_span(&host.blocks, seen, span.length.is_some(), window);
+            if was_closed && seen.remaining > 0 {
+                switches.set(awake.slot, seen.remaining);
             }
+            ends += seen.ends;
+            ended.push(seen);
+        }
+        span.length = span.length.map(|length| own(length, ends));
+        for (awake, ended) in open.iter().zip(ended) {
+            self.graphs[awake.graph].end_span(ended, span);
         }
         self.spans += 1;
-        self.next = Some(work.next(LOOKING, SPAN * IN_SPANS));
+        self.looks.done(&work, LOOKING, SPAN * IN_SPANS);
     }
 
     /// The graphs whose turn it is.
@@ -328,15 +369,10 @@ impl Windows {
         let (inner, outer) = (end - begin, after - before);
         let length = (inner + outer) / 2.0;
         let is_known = inner >= SPAN.as_secs_f64() / 4.0 && outer <= MAX_OUTER_RATIO * inner;
-        let per_end = delay::per_path_end();
-        // No more can have been counted in it, whatever a thread that was interrupted has written.
-        let most = (outer / per_end) as u64;
-        let seen: u64 = open.iter().map(|awake| awake.seen.ended.min(most)).sum();
-        let own = (length - seen as f64 * per_end).max(length * MIN_OWN_SHARE);
         Span {
             begin: before,
             end: after,
-            length: is_known.then_some(own),
+            length: is_known.then_some(length),
         }
     }
 
@@ -448,7 +484,7 @@ impl Windows {
         let Some(switches) = blocks.switches() else { return };
         self.changed = true;
         let now = self.time.now();
-        self.next = None;
+        self.looks = Looks::default();
         self.pace = Pace::default();
         for graph in &mut self.graphs {
             switches.set(graph.slot(), Switches::at_first(window, graph.is_dense()));
