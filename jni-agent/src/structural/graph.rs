@@ -190,15 +190,24 @@ impl Graph {
     }
 
     /// Adds what was counted, if that is every path end. Returns path ends per second in the last looks, of
-    /// which this one is
-    /// `seconds` after the one before.
+    /// which this one is `seconds` after the one before.
     pub fn look(&mut self, blocks: &ThreadBlocks, now: f64, seconds: f64) -> f64 {
         if self.throughout {
             self.settle(blocks, -1, now);
         }
+        self.add_recent(seconds);
+        self.since.recent.rate()
+    }
+
+    /// The same of a graph whose paths are hashed, with their counts set now.
+    pub fn look_hashed(&mut self, now: f64) {
+        let seconds = now - std::mem::replace(&mut self.at, now);
+        self.add_recent(seconds);
+    }
+
+    fn add_recent(&mut self, seconds: f64) {
         let ends = self.since.ends - std::mem::replace(&mut self.since.looked, self.since.ends);
         self.since.recent.add(RECENT, ends, seconds);
-        self.since.recent.rate()
     }
 
     /// Its first slot, which its switch is known by.
@@ -807,6 +816,19 @@ mod tests {
         assert!((graph.without_probes(11.0, &pace.steps()) - 400.0).abs() < 1.0);
         graph.end_silence(11.0, &pace.steps());
         assert!((graph.without_probes(20.0, &pace.steps()) - 400.0).abs() < 1.0);
+    }
+
+    /// Hashed paths end 100 times a second, and the method loses its probes after two looks.
+    #[test]
+    fn hashed_paths_have_a_rate_without_probes() {
+        let mut graph = Graph::new(CounterSlot(20), 0, 1.0);
+        for (at, count) in [(2.0, 100), (5.0, 400)] {
+            graph.set_hashed(7, count);
+            graph.look_hashed(at);
+        }
+        graph.silence(5.0);
+        let missing = graph.without_probes(9.0, &Pace::default().steps());
+        assert!((missing - 400.0).abs() < 1.0, "{missing}");
     }
 
     /// Two thousand path ends were counted before a thread's writing over what closed a graph was seen: that

@@ -54,14 +54,14 @@ const KEPT: f64 = 0.95;
 /// The least time between two of these.
 const MIN_BETWEEN_WAKES: Duration = Duration::from_millis(200);
 /// Part of the time that spans may take.
-const IN_SPANS: u32 = 4;
+const IN_SPANS: u32 = 2;
 /// Path ends per second of the program's time that graphs which are counted throughout may have together:
 /// they take half a hundredth of the time or so.
 const MAX_RATE_THROUGHOUT: f64 = 2e6;
 /// Path ends per second of the program's time that the graphs of one span may have together. Counting them
 /// delays the program by some per cent, of which most is known and taken off; with all graphs at once it ran
 /// at half of its speed. With less, each graph has fewer spans.
-const MAX_RATE_IN_SPAN: f64 = 3e7;
+const MAX_RATE_IN_SPAN: f64 = 5e7;
 /// Graphs in a span whose rates are not known yet.
 const MAX_NEW_IN_SPAN: f64 = 64.0;
 /// The least part of a span that is the program's own: a graph that has more path ends alone than a span may
@@ -401,6 +401,11 @@ impl Windows {
         for &((slot, path), count) in hashed {
             if let Some(&index) = by_slot.get(&CounterSlot(slot.0)) {
                 self.graphs[index].set_hashed(u64::from(path), count.max(0) as u64);
+            }
+        }
+        for index in by_slot.into_values() {
+            if self.graphs[index].is_armed() {
+                self.graphs[index].look_hashed(now);
             }
         }
     }
