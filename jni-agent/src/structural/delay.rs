@@ -11,8 +11,8 @@ const ENDS: u32 = 10_000;
 const ROUNDS: u32 = 10;
 
 /// The part of what counting takes in a tight loop that it takes in programs, where other instructions run
-/// meanwhile. With one half six programs had totals of −5.7 to +0.3 % (mean −1.6) on two JDKs, with all of it
-/// some 3 % more.
+/// meanwhile. With one half six programs had totals of −5.7 to +0.8 % (mean −1.6) on two JDKs; with all of it
+/// Xalan had 4 % more.
 const SHARE: f64 = 3.0 / 4.0;
 
 /// Seconds by which counting a path end delays the program: what is taken off a span. Measured once, in some

@@ -9,8 +9,8 @@
 //! how many there are altogether it does not, since it is closed as soon as it is full. For that, graphs take
 //! turns: in a [`SPAN`] of a tick (which begins at a random time) some are not limited, so few that
 //! counting hardly slows the program down. What ends in it, over its length, is a graph's rate. It
-//! represents half of the time until the graph's next span and since the one before, with the paths that were
-//! counted in it and in the window after it. A window that is not full at its graph's next span saw all
+//! represents half of the time until the graph's next span and since the one before (of a pause that is much
+//! longer than others a part), with the paths that were counted in it and in the window after it. A window that is not full at its graph's next span saw all
 //! there was.
 //!
 //! Graphs whose windows were filled often are opened less often. When enough windows of all graphs of a
