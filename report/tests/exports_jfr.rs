@@ -175,6 +175,15 @@ fn each_stack_has_its_samples() {
     }
 }
 
+/// `lookup` is on the stack, and has ended no path yet.
+#[test]
+fn a_method_without_counts_has_its_lines() {
+    let read = read(&shop([0, 0], [4, 0, 0, 0], 0, 0));
+    let frames = read.stacks.keys().flatten();
+    let lines: Vec<_> = frames.map(|frame| (&*frame.1, frame.5)).collect();
+    assert_eq!(lines, [("lookup", 5)]);
+}
+
 #[test]
 fn any_part_of_the_recording_has_the_shares_of_all() {
     let read = read(&shop([9, 1], [0, 0, 0, 500], 300, 200));

@@ -19,10 +19,10 @@ const MAX_WAIT: u32 = 64;
 /// hundred.
 const RECENT: f64 = 0.99;
 
-/// A span represents half of the time to the next one, and since the one before, up to that many times their
-/// mean distance. The rest of a longer time has the rate of the last seconds: with bursts, one span next to it
-/// would decide too much (ECJ's lexer runs for 2 % of the time, and spans that are 20 ms apart were sometimes
-/// 100: a hit then was 8 % of all path ends).
+/// A span represents half of the time to the next one, and since the one before, up to that many times
+/// their mean distance. The rest of a longer time has the rate of the last seconds: with bursts, one span
+/// next to it would decide too much (ECJ's lexer runs for 2 % of the time, and spans that are 20 ms apart
+/// were sometimes 100: a hit then was 8 % of all path ends).
 const MAX_GAP: f64 = 2.0;
 
 /// What the mean distance of spans keeps of it at each of them.
@@ -133,8 +133,9 @@ pub struct Seen {
 /// A graph in a span, by its counters.
 #[derive(Debug)]
 pub struct Ended {
-    /// The rest of its window before, and now.
+    /// The rest of its window before.
     left: i32,
+    /// The rest of its window now.
     pub remaining: i32,
     /// True if its window is opened.
     due: bool,
@@ -153,7 +154,7 @@ pub struct Span {
     pub begin: f64,
     /// When it had ended.
     pub end: f64,
-    /// Its length without what counting took; none if that is not known well enough.
+    /// Its length, less what counting took once that is known; none if it is not known well enough.
     pub length: Option<f64>,
 }
 

@@ -7,11 +7,11 @@
 //! One window of 100 paths would show how a program begins. So windows are opened again, at each tick of the
 //! clock, as long as the method has its probes. A window says in which *proportion* a graph's paths occur;
 //! how many there are altogether it does not, since it is closed as soon as it is full. For that, graphs take
-//! turns: in a [`SPAN`] of a tick (which begins at a random time) some are not limited, so few that
-//! counting hardly slows the program down. What ends in it, over its length, is a graph's rate. It
-//! represents half of the time until the graph's next span and since the one before (of a pause that is much
-//! longer than others a part), with the paths that were counted in it and in the window after it. A window that is not full at its graph's next span saw all
-//! there was.
+//! turns: in a [`SPAN`] of a tick (which begins at a random time) some are not limited, so few that counting
+//! hardly slows the program down. What ends in it, over its length, is a graph's rate. It represents half of
+//! the time until the graph's next span and since the one before (of a pause that is much longer than others
+//! a part), with the paths that were counted in it and in the window after it. A window that is not full at
+//! its graph's next span saw all there was.
 //!
 //! Graphs whose windows were filled often are opened less often. When enough windows of all graphs of a
 //! method are full, the controller (`controller/`) takes its probes out.
@@ -525,9 +525,11 @@ impl Windows {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use trodden_instrumenter::CounterSlot;
 
-    use super::{Awake, LIFTED, MAX_RATE_IN_SPAN, Seen, Windows, ended, turn};
+    use super::{Awake, LIFTED, Looks, MAX_RATE_IN_SPAN, Seen, Windows, Work, ended, turn};
 
     /// One of them is hotter than a span may be: it is alone.
     #[test]
@@ -559,6 +561,22 @@ mod tests {
             }
         }
         assert!(turns.iter().all(|turns| (19..=21).contains(turns)), "{turns:?}");
+    }
+
+    /// What the last ones took sets the distance, not what this one did.
+    #[test]
+    fn the_distance_of_looks_is_by_their_mean() {
+        let mut looks = Looks {
+            mean: Some(0.1),
+            ..Looks::default()
+        };
+        let mut work = Work::begin();
+        work.spent = None;
+        let begin = work.begin;
+        looks.done(&work, 50, Duration::ZERO);
+        let apart = looks.next.expect("one is due some time") - begin;
+        assert!(apart >= Duration::from_millis(4_750), "{apart:?}");
+        assert!(!looks.are_due() && Looks::default().are_due());
     }
 
     #[test]

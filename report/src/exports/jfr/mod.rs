@@ -12,8 +12,8 @@ mod spread;
 use std::collections::HashMap;
 
 use trodden_insight::left_out;
-use trodden_insight::view::{MethodView, View};
-use trodden_profile::CpuTime;
+use trodden_insight::view::View;
+use trodden_profile::{CpuTime, MethodMap};
 
 use self::bytes::Bytes;
 use self::constants::{ONLY, Place, Stacks};
@@ -46,14 +46,17 @@ pub(crate) fn write(view: &View, all: bool) -> Result<Vec<u8>, ReportError> {
     let own: Vec<CpuTime> = nodes.iter().map(|node| node.own).collect();
     let numbers = spread::numbers(&own, MAX_EVENTS[usize::from(all)]);
 
-    let methods: HashMap<_, &MethodView> = (view.methods.iter())
+    // A method that is on the stack may have ended no path yet.
+    let idle = (view.idle.iter()).map(|&(class, map)| ((class, &*map.name, &*map.descriptor), map));
+    let of_methods: HashMap<_, &MethodMap> = (view.methods.iter())
         .filter(|method| method.earlier.is_none())
-        .map(|method| (method.names(), method))
+        .map(|method| (method.names(), method.map))
+        .chain(idle)
         .collect();
     let frames = &times.samples.frames;
     let maps: Vec<_> = (frames.iter())
-        .map(|frame| methods.get(&(&*frame.class, &*frame.name, &*frame.descriptor)))
-        .map(|method| method.map(|method| method.map))
+        .map(|frame| (&*frame.class, &*frame.name, &*frame.descriptor))
+        .map(|names| of_methods.get(&names).copied())
         .collect();
 
     let depths = nodes.iter().zip(&numbers).filter(|(_, number)| **number > 0);
