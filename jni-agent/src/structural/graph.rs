@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use trodden_instrumenter::CounterSlot;
 
+use super::Mean;
 use super::pace::Steps;
 use crate::threads::ThreadBlocks;
 
@@ -24,9 +25,6 @@ const RECENT: f64 = 0.99;
 /// next to it would decide too much (ECJ's lexer runs for 2 % of the time, and spans that are 20 ms apart
 /// were sometimes 100: a hit then was 8 % of all path ends).
 const MAX_GAP: f64 = 2.0;
-
-/// What the mean distance of spans keeps of it at each of them.
-const KEPT_GAP: f64 = 0.95;
 
 /// The least time of the program from which path ends make a rate.
 const MIN_RATE_SECONDS: f64 = 1e-3;
@@ -96,7 +94,7 @@ struct Since {
     /// Path ends per second in the last span, if there was one.
     rate: Option<f64>,
     /// Seconds between two spans, on the mean of the last ones.
-    gap: Option<f64>,
+    gap: Mean,
     /// Counts of the last span that has any, with those of the window after it.
     last: Vec<u64>,
     /// True if its window was open after the last span.
@@ -320,36 +318,27 @@ impl Graph {
     ///
     /// A window that was still open when the span began had counted everything (but where a thread that was
     /// interrupted while it counted has opened it again: what came before is left out). Of the time in which
-    /// it was closed only so much is known: the span before it stands for one half of it, the span after it
-    /// for the other, each with its rate and with the paths that it has counted, and a window that was filled
-    /// right after it. With spans at random times the sum is right on average, whatever happens in bursts;
-    /// rates over several spans, or counted on only while paths end, would tell too little of that.
+    /// it was closed the span before it represents one half, the span after it the other, each with its rate
+    /// and with the paths that it has counted, and a window that was filled right after it. With spans at
+    /// random times the sum is right on average, whatever happens in bursts; rates over several spans, or
+    /// counted on only while paths end, would show too little of that, and are for the rest of long pauses.
     pub fn end_span(&mut self, ended: Ended, span: Span) {
-        let Ended {
-            left,
-            remaining,
-            due,
-            ends: ended,
-            counted,
-            counters,
-        } = ended;
-        let closed = left == 0;
+        let closed = ended.left == 0;
         let seconds = (span.begin - self.at).max(0.0);
         let known = match (closed, span.length) {
             // Nothing but that as many paths ended, sometime: that is left to the next span.
             (true, None) => return,
             (true, Some(length)) => {
-                let rate = ended as f64 / length;
+                let rate = ended.ends as f64 / length;
                 let before = self.since.rate.replace(rate);
-                let mut known = self.represented(rate, seconds) + ended as f64;
+                let mut known = self.represented(rate, seconds) + ended.ends as f64;
                 match before {
                     Some(before) => {
                         self.spread(self.represented(before, seconds) - self.since.taken);
-                        let mean = self.since.gap.unwrap_or(seconds);
-                        self.since.gap = Some(mean * KEPT_GAP + seconds * (1.0 - KEPT_GAP));
+                        self.since.gap.add(seconds);
                     }
                     // Before its first span there was another rate, at least that of what was counted.
-                    None => known = known.max(counted as f64),
+                    None => known = known.max(ended.counted as f64),
                 }
                 Some(known)
             }
@@ -358,22 +347,22 @@ impl Graph {
             (false, None) => {
                 let time = span.end - self.at;
                 if time >= MIN_RATE_SECONDS {
-                    self.since.rate = self.since.rate.map(|_| counted as f64 / time);
+                    self.since.rate = self.since.rate.map(|_| ended.counted as f64 / time);
                 }
                 None
             }
             (false, Some(length)) => {
-                self.since.rate = Some(ended as f64 / length);
+                self.since.rate = Some(ended.ends as f64 / length);
                 None
             }
         };
         self.at = span.end;
         self.since.taken = 0.0;
-        self.since.opened = remaining > 0;
-        if let Some(counters) = counters {
+        self.since.opened = ended.remaining > 0;
+        if let Some(counters) = ended.counters {
             self.harvest(counters, known);
         }
-        if (closed && due) || left > LIFTED {
+        if (closed && ended.due) || ended.left > LIFTED {
             self.windows += 1;
             self.since.windows += 1;
         }
@@ -381,7 +370,7 @@ impl Graph {
 
     /// Path ends that a span with this rate represents in the seconds between it and another one.
     fn represented(&self, rate: f64, seconds: f64) -> f64 {
-        let gap = self.since.gap.filter(|_| self.since.recent.seconds > 0.0);
+        let gap = self.since.gap.get().filter(|_| self.since.recent.seconds > 0.0);
         let near = gap.map_or(seconds, |gap| seconds.min(gap * MAX_GAP));
         (rate * near + self.since.recent.rate() * (seconds - near)) / 2.0
     }

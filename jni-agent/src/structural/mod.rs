@@ -49,8 +49,6 @@ const LOOKING: u32 = 50;
 /// Apart from the other: it goes through all graphs, and if that delayed the next span, the one before would
 /// represent seconds.
 const WAKING: u32 = 100;
-/// What the mean of what looks take keeps of it at each of them.
-const KEPT: f64 = 0.95;
 /// The least time between two of these.
 const MIN_BETWEEN_WAKES: Duration = Duration::from_millis(200);
 /// Part of the time that spans may take.
@@ -87,6 +85,25 @@ struct Awake {
     seen: Seen,
 }
 
+/// A mean in which older values have less weight.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mean(Option<f64>);
+
+impl Mean {
+    /// Part of the mean that stays at each new value.
+    const KEPT: f64 = 0.95;
+
+    fn add(&mut self, value: f64) {
+        let mean = self.0.unwrap_or(value);
+        self.0 = Some(mean * Self::KEPT + value * (1.0 - Self::KEPT));
+    }
+
+    /// None before the first value.
+    fn get(self) -> Option<f64> {
+        self.0
+    }
+}
+
 /// Looks at counters, spaced out so that they take one part of the time.
 ///
 /// By a mean of what the last ones took: if each set the distance to the next, those that see much (and take
@@ -96,7 +113,7 @@ struct Looks {
     /// The next one: not before then.
     next: Option<Instant>,
     /// What one takes, in seconds.
-    mean: Option<f64>,
+    mean: Mean,
 }
 
 impl Looks {
@@ -108,9 +125,8 @@ impl Looks {
     /// one `part`-th of the time.
     fn done(&mut self, work: &Work, part: u32, apart: Duration) {
         let took = work.took().as_secs_f64();
-        let mean = self.mean.map_or(took, |mean| mean * KEPT + took * (1.0 - KEPT));
-        self.mean = Some(mean);
-        let pause = Duration::from_secs_f64(mean * f64::from(part));
+        self.mean.add(took);
+        let pause = Duration::from_secs_f64(self.mean.get().unwrap_or(took) * f64::from(part));
         self.next = Some(work.begin + pause.max(apart));
     }
 }
@@ -529,7 +545,7 @@ mod tests {
 
     use trodden_instrumenter::CounterSlot;
 
-    use super::{Awake, LIFTED, Looks, MAX_RATE_IN_SPAN, Seen, Windows, Work, ended, turn};
+    use super::{Awake, LIFTED, Looks, MAX_RATE_IN_SPAN, Mean, Seen, Windows, Work, ended, turn};
 
     /// One of them is hotter than a span may be: it is alone.
     #[test]
@@ -567,11 +583,10 @@ mod tests {
     #[test]
     fn the_distance_of_looks_is_by_their_mean() {
         let mut looks = Looks {
-            mean: Some(0.1),
+            mean: Mean(Some(0.1)),
             ..Looks::default()
         };
-        let mut work = Work::begin();
-        work.spent = None;
+        let work = Work::begin();
         let begin = work.begin;
         looks.done(&work, 50, Duration::ZERO);
         let apart = looks.next.expect("one is due some time") - begin;
