@@ -289,6 +289,15 @@ impl<'p> View<'p> {
     pub fn times(&self) -> Option<&Times<'p>> {
         self.sampled.as_ref()?.if_enough()
     }
+
+    /// Path maps by method. With those of methods that have ended no path: they may be on sampled stacks.
+    pub fn maps(&self) -> HashMap<Names<'p>, &'p MethodMap> {
+        let ran = self.methods.iter().filter(|method| method.earlier.is_none());
+        let ran = ran.map(|method| (method.names(), method.map));
+        let idle = self.idle.iter();
+        let idle = idle.map(|&(class, map)| ((class, &*map.name, &*map.descriptor), map));
+        ran.chain(idle).collect()
+    }
 }
 
 impl<'p> MethodView<'p> {

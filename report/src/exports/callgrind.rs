@@ -9,8 +9,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use trodden_insight::cpu;
 use trodden_insight::view::{MethodView, View};
+use trodden_insight::{cpu, left_out};
+use trodden_profile::MethodMap;
 
 use super::{paths, title};
 use crate::options::ReportError;
@@ -44,7 +45,7 @@ pub(crate) fn write(view: &View) -> Result<String, ReportError> {
         function.file = paths::file(method);
         add_counts(function, method);
     }
-    add_samples(&mut functions, view, &methods);
+    add_samples(&mut functions, view);
     if functions.is_empty() {
         return Err(super::nothing(view));
     }
@@ -77,29 +78,23 @@ fn add_counts(function: &mut Function, method: &MethodView) {
 }
 
 /// CPU time of lines, and of calls with all that they lead to.
-fn add_samples(
-    functions: &mut BTreeMap<String, Function>,
-    view: &View,
-    methods: &BTreeMap<(&str, &str, &str), &MethodView>,
-) {
+fn add_samples(functions: &mut BTreeMap<String, Function>, view: &View) {
     let Some(times) = &view.sampled else { return };
     let samples = times.samples;
-    let frames: Vec<(String, Option<&MethodView>)> = (samples.frames.iter())
+    let maps = view.maps();
+    let frames: Vec<(String, Option<&MethodMap>)> = (samples.frames.iter())
         .map(|frame| {
-            let method = methods.get(&(&*frame.class, &*frame.name, &*frame.descriptor));
-            (cpu::title(frame), method.copied())
+            let map = maps.get(&(&*frame.class, &*frame.name, &*frame.descriptor));
+            (cpu::title(frame), map.copied())
         })
         .collect();
     let first_line = |frame: usize| {
-        let lines = frames[frame].1.map(|method| &method.map.lines);
+        let lines = frames[frame].1.map(|map| &map.lines);
         lines.and_then(|lines| lines.iter().map(|entry| entry.line).min())
     };
     let line_of = |frame: u32, bci: Option<u16>| {
-        let bci = bci?;
-        match frames[frame as usize].1 {
-            Some(method) => method.map.line(bci.into()),
-            None => samples.lines.line(frame as usize, bci),
-        }
+        let frame = frame as usize;
+        left_out::line(times, frame, frames[frame].1, bci?)
     };
     // Per depth: the function, and the line where it is.
     let mut stack: Vec<(u32, u32)> = Vec::new();

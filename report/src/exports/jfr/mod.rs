@@ -9,11 +9,9 @@ mod constants;
 mod metadata;
 mod spread;
 
-use std::collections::HashMap;
-
 use trodden_insight::left_out;
 use trodden_insight::view::View;
-use trodden_profile::{CpuTime, MethodMap};
+use trodden_profile::CpuTime;
 
 use self::bytes::Bytes;
 use self::constants::{ONLY, Place, Stacks};
@@ -46,13 +44,7 @@ pub(crate) fn write(view: &View, all: bool) -> Result<Vec<u8>, ReportError> {
     let own: Vec<CpuTime> = nodes.iter().map(|node| node.own).collect();
     let numbers = spread::numbers(&own, MAX_EVENTS[usize::from(all)]);
 
-    // A method that is on the stack may have ended no path yet.
-    let idle = (view.idle.iter()).map(|&(class, map)| ((class, &*map.name, &*map.descriptor), map));
-    let of_methods: HashMap<_, &MethodMap> = (view.methods.iter())
-        .filter(|method| method.earlier.is_none())
-        .map(|method| (method.names(), method.map))
-        .chain(idle)
-        .collect();
+    let of_methods = view.maps();
     let frames = &times.samples.frames;
     let maps: Vec<_> = (frames.iter())
         .map(|frame| (&*frame.class, &*frame.name, &*frame.descriptor))
