@@ -38,7 +38,8 @@ pub struct TimeView {
     pub share: f64,
     /// `total` as a share of the program's time, 0 to 1.
     pub total_share: f64,
-    /// Per block: samples in it or in what it called.
+    /// Per block: samples in it or in what it called. These and what is in none add up to `total`: where the method called
+    /// itself, a sample is in the block of the innermost call.
     pub blocks: Vec<CpuTime>,
     /// Samples that are in no block of a counted path: it is not known which paths took them.
     pub unplaced: CpuTime,
@@ -48,15 +49,12 @@ pub struct TimeView {
     pub answered: u64,
     /// Samples that are divided among paths by their counts.
     pub by_counts: f64,
-    /// What shares of paths are of: `blocks` and what is in none. More than `total` where the method called itself from
-    /// several blocks.
-    pub divided: CpuTime,
 }
 
 impl TimeView {
     /// The part of the method's samples that is divided among paths by their counts, 0 to 1.
     pub fn share_by_counts(&self) -> f64 {
-        self.by_counts / self.divided.samples.max(1) as f64
+        self.by_counts / self.total.samples.max(1) as f64
     }
 
     /// The time of groups of the method's paths.
@@ -66,10 +64,10 @@ impl TimeView {
             .iter()
             .fold(CpuTime::default(), |sum, &time| sum.plus(time));
         let unplaced = CpuTime {
-            samples: self.divided.samples.saturating_sub(placed.samples),
-            ns: self.divided.ns.saturating_sub(placed.ns),
+            samples: self.total.samples.saturating_sub(placed.samples),
+            ns: self.total.ns.saturating_sub(placed.ns),
         };
-        divide((&self.blocks, unplaced), self.total.samples, division, groups).groups
+        divide((&self.blocks, unplaced), division, groups).groups
     }
 }
 
@@ -218,7 +216,7 @@ impl<'p> Times<'p> {
         }
         let share = |time: CpuTime| time.ns as f64 / self.total.ns.max(1) as f64;
         let groups = Groups::single(division.paths);
-        let divided = divide((&blocks, unplaced), time.all.total.samples, division, &groups);
+        let divided = divide((&blocks, unplaced), division, &groups);
         let view = TimeView {
             own: time.all.own,
             near,
@@ -226,7 +224,6 @@ impl<'p> Times<'p> {
             program: self.total,
             share: share(near),
             total_share: share(time.all.total),
-            divided: blocks.iter().fold(unplaced, |sum, &time| sum.plus(time)),
             blocks,
             unplaced: divided.unplaced,
             cut_off: divided.cut_off,

@@ -96,7 +96,7 @@ fn recursive() -> CpuSamples {
 }
 
 #[test]
-fn a_sample_counts_once_per_method_and_place() {
+fn a_sample_counts_once_per_method_at_the_innermost_call() {
     let cpu = recursive();
     assert_eq!(cpu.total(), time(127));
     let by_place = cpu.by_place();
@@ -107,10 +107,10 @@ fn a_sample_counts_once_per_method_and_place() {
     };
     let f = of("a/F", "f");
     assert_eq!(f.all, place(14, 62));
-    // 62 samples have `f` at 10 on their stack, once or twice; 24 have it at 20.
+    // 62 samples have `f` on their stack; in 24 the innermost call of it was at 20.
     assert_eq!(
         f.places,
-        BTreeMap::from([(Some(10), place(6, 62)), (Some(20), place(8, 24))])
+        BTreeMap::from([(Some(10), place(6, 38)), (Some(20), place(8, 24))])
     );
     assert_eq!(
         of("a/G", "g").places,
@@ -263,13 +263,14 @@ proptest! {
             for own in [methods.entry(leaf.0.clone()).or_default(), places.entry(leaf.clone()).or_default()] {
                 own.own = own.own.plus(time);
             }
-            for place in stack.iter().cloned().collect::<BTreeSet<_>>() {
-                let total = &mut places.entry(place).or_default().total;
-                *total = total.plus(time);
-            }
-            for frame in stack.into_iter().map(|(frame, _)| frame).collect::<BTreeSet<_>>() {
-                let total = &mut methods.entry(frame).or_default().total;
-                *total = total.plus(time);
+            let mut seen = BTreeSet::new();
+            for place in stack.into_iter().rev() {
+                let of_place = places.entry(place.clone()).or_default();
+                if seen.insert(place.0.clone()) {
+                    of_place.total = of_place.total.plus(time);
+                    let total = &mut methods.entry(place.0).or_default().total;
+                    *total = total.plus(time);
+                }
             }
         }
         let by_place = cpu.by_place();

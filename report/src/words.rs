@@ -88,11 +88,7 @@ pub(crate) fn time_of_method(time: &TimeView) -> String {
         percent(time.share),
         percent(time.total_share)
     );
-    let all = time
-        .blocks
-        .iter()
-        .fold(time.unplaced.ns, |sum, block| sum.saturating_add(block.ns));
-    let part = |part: CpuTime| percent(part.ns as f64 / all.max(1) as f64);
+    let part = |part: CpuTime| percent(part.ns as f64 / time.total.ns.max(1) as f64);
     if time.cut_off.ns > 0 {
         text += &format!("; paths that an exception cut off have {}", part(time.cut_off));
     }

@@ -133,8 +133,8 @@ impl Table {
                 // Without a sample of its own it has no time that could be distinguished from none.
                 time: sampled.then(|| method.time.as_ref().map_or(0.0, |time| time.share)),
                 unplaced: (method.time.as_ref())
-                    .filter(|time| time.divided.ns > 0)
-                    .map(|time| time.unplaced.ns as f64 / time.divided.ns as f64),
+                    .filter(|time| time.total.ns > 0)
+                    .map(|time| time.unplaced.ns as f64 / time.total.ns as f64),
                 executions: rate(count),
                 decisions: rate(flow),
             })

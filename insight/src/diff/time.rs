@@ -657,7 +657,7 @@ impl<'p> Timed<'_, 'p> {
         let of_side = |which: usize, at: &[usize]| {
             let side = sides[which];
             let (view, of_paths) = self.sides[which].of((side.class, side.map), &times[which])?;
-            let whole = view.divided.ns as f64;
+            let whole = view.total.ns as f64;
             let sum = |part: fn(&PathTime) -> f64| at.iter().map(|&at| part(&of_paths[at])).sum::<f64>();
             let ns = sum(|time| time.ns);
             let share = ns / self.sides[which].total.ns.max(1) as f64;

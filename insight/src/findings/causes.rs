@@ -2,7 +2,7 @@
 //! a part of the time of some places in one method, so that it can be compared with the others by the samples.
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, StartKind};
-use trodden_profile::{CpuTime, EndKind, MethodMap, Outcome};
+use trodden_profile::{EndKind, MethodMap, Outcome};
 
 use super::ratio;
 use crate::names::edge;
@@ -22,9 +22,6 @@ const MIN_EXECUTIONS: u64 = 50;
 const MIN_COUNT: u64 = 5;
 /// Least share of the program's time from which a method is a finding for that alone.
 const MIN_OWN: f64 = 0.1;
-/// Share of a method's time below further calls of itself from which nothing is said of its decisions: what is below a
-/// call then has the time of any other.
-const MAX_RECURSIVE: f64 = 0.3;
 /// Rounds of a loop for each time it is entered, up to which further ones are repetitions.
 const MAX_ROUNDS: f64 = 4.0;
 /// Candidates of each kind that are compared.
@@ -77,7 +74,6 @@ impl Candidate<'_> {
 
 /// All of them, most time first within each kind.
 pub fn candidates<'v>(view: &'v View, times: &Times) -> Vec<Candidate<'v>> {
-    let recursive = below_itself(times);
     let mut decided = Vec::new();
     for (index, method) in view.methods.iter().enumerate() {
         let Some(frame) = times.frame(method.names()) else {
@@ -90,7 +86,7 @@ pub fn candidates<'v>(view: &'v View, times: &Times) -> Vec<Candidate<'v>> {
         else {
             continue;
         };
-        if !method.unreadable.is_empty() || ratio(recursive[frame].ns, time.total.ns) > MAX_RECURSIVE {
+        if !method.unreadable.is_empty() {
             continue;
         }
         let of = OfMethod {
@@ -123,27 +119,6 @@ pub fn candidates<'v>(view: &'v View, times: &Times) -> Vec<Candidate<'v>> {
     own.sort_by(most_first);
     decided.extend(own);
     decided
-}
-
-/// Per frame: time in calls of the method below a call of itself.
-fn below_itself(times: &Times) -> Vec<CpuTime> {
-    let nodes = times.samples.tree.nodes();
-    let totals = times.samples.tree.totals();
-    let mut found = vec![CpuTime::default(); times.samples.frames.len()];
-    let mut depths = vec![0u32; times.samples.frames.len()];
-    let mut stack: Vec<usize> = Vec::new();
-    for (node, &total) in nodes.iter().zip(&totals) {
-        for frame in stack.drain(node.depth as usize - 1..) {
-            depths[frame] -= 1;
-        }
-        let frame = node.frame as usize;
-        depths[frame] += 1;
-        stack.push(frame);
-        if depths[frame] == 2 {
-            found[frame] = found[frame].plus(total);
-        }
-    }
-    found
 }
 
 struct OfMethod<'v, 'p> {

@@ -65,14 +65,13 @@ impl Overlap {
             }
             for &index in by_frame.get(&node.frame).map_or(&[][..], Vec::as_slice) {
                 let candidate = &all[index];
+                // Of a method that calls itself, the innermost call counts.
                 let part = match (&candidate.what, candidate.method) {
                     (What::Own, _) => 1.0,
                     (_, Some(method)) => candidate.part(view.methods[method].map, node.bci),
                     (_, None) => 0.0,
                 };
-                if part > 0.0 && here[index].is_none_or(|active| active.part <= part) {
-                    here[index] = Some(Active { part, depth });
-                }
+                here[index] = (part > 0.0).then_some(Active { part, depth });
             }
             frames.push((node.frame, node.bci));
             if !node.own.is_none() {

@@ -77,21 +77,17 @@ pub(super) struct Divided {
     pub by_counts: f64,
 }
 
-/// Divides the time of blocks, and what is in none, among groups of the paths through them. `samples`: the
-/// method's samples, each once. Where it called itself, one is in several blocks, and proves no more than one.
+/// Divides the time of blocks, and what is in none, among groups of the paths through them. Each sample is in one of these.
 pub(super) fn divide(
     (blocks, unplaced): (&[CpuTime], CpuTime),
-    samples: u64,
     division: &Division,
     groups: &Groups,
 ) -> Divided {
     let all = blocks.iter().fold(unplaced, |sum, &time| sum.plus(time));
-    let samples = samples.min(all.samples);
     let mut sums = Sums {
         division,
         groups,
         all,
-        blocks_a_sample: all.samples as f64 / samples.max(1) as f64,
         of_block: vec![OfGroup::default(); groups.count],
         variances: vec![0.0; groups.count],
         divided: Divided {
@@ -105,7 +101,7 @@ pub(super) fn divide(
     for (block, &time) in blocks.iter().enumerate().filter(|(_, time)| !time.is_none()) {
         sums.add(block, time);
     }
-    sums.bounded(samples)
+    sums.bounded()
 }
 
 /// The time of a block, and what is known of it.
@@ -163,8 +159,6 @@ struct Sums<'d> {
     groups: &'d Groups,
     /// The time of all blocks, and of none.
     all: CpuTime,
-    /// In how many blocks a sample is, on the mean.
-    blocks_a_sample: f64,
     /// Per group: of the block at hand.
     of_block: Vec<OfGroup>,
     /// Per group: the variance of its share for samples whose path was not waited for.
@@ -234,7 +228,7 @@ impl Sums<'_> {
         if let Some(answers) = block.answers.filter(|_| !is_any) {
             let weight = time.ns as f64 / self.all.ns.max(1) as f64;
             let variance = answers.variance(of_group.known, block.known + block.cut_off, time.samples);
-            self.variances[group] += weight * weight * variance * self.blocks_a_sample;
+            self.variances[group] += weight * weight * variance;
         }
         let sum = &mut self.divided.groups[group];
         sum.ns += time.ns as f64 * of_group.share;
@@ -247,7 +241,8 @@ impl Sums<'_> {
 
     /// With shares of all time, and intervals: samples may represent unequal times, so bounds are of the share of the time,
     /// with the error of that number of samples.
-    fn bounded(self, samples: u64) -> Divided {
+    fn bounded(self) -> Divided {
+        let samples = self.all.samples;
         let mut divided = self.divided;
         let share = |ns: f64| f64::min(ns / self.all.ns.max(1) as f64, 1.0);
         let of = |share: f64| (share * samples as f64).round() as u64;

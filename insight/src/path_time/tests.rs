@@ -11,11 +11,6 @@ fn time(samples: u64) -> CpuTime {
     }
 }
 
-/// Each sample is in one block.
-fn each_once(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &Groups) -> Divided {
-    divide((blocks, unplaced), u64::MAX, division, groups)
-}
-
 fn block(index: usize) -> BlockId {
     BlockId::new(index)
 }
@@ -34,7 +29,7 @@ fn way(blocks: &[BlockId], stopped: Option<BlockId>, count: u64) -> Through<'_> 
 fn diamond(blocks: &[CpuTime; 4], known: [bool; 4], unplaced: CpuTime) -> Divided {
     let (left, right) = ([block(0), block(1), block(3)], [block(0), block(2), block(3)]);
     let division = Division::of_counts(4, &[way(&left, None, 90), way(&right, None, 10)], &known);
-    each_once(blocks, unplaced, &division, &Groups::single(2))
+    divide((blocks, unplaced), &division, &Groups::single(2))
 }
 
 #[test]
@@ -50,38 +45,6 @@ fn what_is_certain_and_what_is_divided() {
     assert!((right.interval[1] - 0.9619).abs() < 1e-3, "{right:?}");
     assert!((left.samples + right.samples - 1000.0).abs() < 1e-6);
     assert_eq!(found.unplaced, time(0));
-}
-
-/// A thousand samples, each in two of four blocks: the same shares, as wide as those of a thousand.
-#[test]
-fn a_sample_in_two_blocks_proves_no_more_than_one() {
-    let way = |by, count| Through {
-        number: Some(by),
-        ..way(&[], None, count)
-    };
-    let blocks = |samples| [time(samples); 4];
-    let waits = |samples| {
-        let wait = |path| Wait {
-            place: 0,
-            path: Some(path),
-            samples: samples / 4,
-            ns: samples as f64 / 4.0 * 1e6,
-        };
-        vec![vec![wait(0), wait(1)]; 4]
-    };
-    let of = |in_blocks, samples| {
-        let division = Division::new(4, &[way(0, 1), way(1, 1)], &[true; 4], false, &waits(in_blocks));
-        let all = (&blocks(in_blocks)[..], time(0));
-        divide(all, samples, &division, &Groups::single(2)).groups[0]
-    };
-    let (twice, once) = (of(500, 1_000), of(250, 1_000));
-    assert!((twice.share - once.share).abs() < 1e-9, "{twice:?} {once:?}");
-    let width = |time: PathTime| time.interval[1] - time.interval[0];
-    assert!(
-        (width(twice) / width(once) - 1.0).abs() < 0.01,
-        "{twice:?} {once:?}"
-    );
-    assert!(width(of(500, 2_000)) < 0.8 * width(twice));
 }
 
 #[test]
@@ -108,9 +71,8 @@ fn readings_tell_of_the_block_where_they_were_taken() {
         way(&right[..1], Some(block(2)), 1),
     ];
     let division = Division::of_readings(4, &ways);
-    let found = each_once(
-        &[time(10), time(20), time(70), time(900)],
-        time(0),
+    let found = divide(
+        (&[time(10), time(20), time(70), time(900)], time(0)),
         &division,
         &Groups::single(3),
     );
@@ -147,13 +109,13 @@ fn what_two_paths_share_is_certain_for_both_together() {
         of_block: Vec::new(),
         count: 2,
     };
-    let found = each_once(&blocks, time(0), &division, &by_first);
+    let found = divide((&blocks, time(0)), &division, &by_first);
     let [left, right] = found.groups[..] else { panic!() };
     assert!((left.certain - 0.46).abs() < 1e-9, "{left:?}");
     assert!((left.share - 0.468).abs() < 1e-9, "{left:?}");
     assert!(left.interval[0] > 0.42 && left.interval[1] < 0.89, "{left:?}");
     assert!((right.certain - 0.14).abs() < 1e-9, "{right:?}");
-    let alone = each_once(&blocks, time(0), &division, &Groups::single(3));
+    let alone = divide((&blocks, time(0)), &division, &Groups::single(3));
     assert!(alone.groups[0].certain < 0.01, "{:?}", alone.groups[0]);
 }
 
@@ -169,7 +131,7 @@ fn what_an_outcome_alone_leads_to_is_its_own_whichever_path_it_is_of() {
         count: 2,
     };
     let blocks = [20, 30, 900, 50].map(time);
-    let found = each_once(&blocks, time(0), &division, &groups);
+    let found = divide((&blocks, time(0)), &division, &groups);
     let [left, right] = found.groups[..] else { panic!() };
     assert_eq!(found.unplaced, time(900));
     assert!(
@@ -225,7 +187,7 @@ fn intervals_hold_where_few_samples_waited() {
             }
         }
         let division = Division::new(4, &ways, &[true; 4], false, &waits);
-        let found = each_once(&blocks.map(time), time(0), &division, &Groups::single(2));
+        let found = divide((&blocks.map(time), time(0)), &division, &Groups::single(2));
         let [from, to] = found.groups[0].interval;
         hold += u32::from((from..=to).contains(&0.3));
         width += (to - from) / 500.0;
@@ -238,7 +200,7 @@ fn intervals_hold_where_few_samples_waited() {
 #[test]
 fn no_path_no_time() {
     let division = Division::of_counts(1, &[way(&[block(0)], None, 0)], &[true]);
-    let found = each_once(&[time(5)], time(0), &division, &Groups::single(1));
+    let found = divide((&[time(5)], time(0)), &division, &Groups::single(1));
     assert_eq!((found.groups[0].share, found.unplaced), (0.0, time(5)));
 }
 
@@ -263,7 +225,7 @@ fn answered(known: [bool; 4], waits: &[(u16, Option<u64>, u64)]) -> Division {
 fn samples_that_saw_their_path_are_not_divided() {
     let division = answered([true; 4], &[(0, Some(7), 30), (0, Some(9), 60), (2, None, 10)]);
     let blocks = [time(200), time(50), time(0), time(10)];
-    let found = each_once(&blocks, time(0), &division, &Groups::single(2));
+    let found = divide((&blocks, time(0)), &division, &Groups::single(2));
     let [left, right] = found.groups[..] else { panic!() };
     // Of block 0 three tenths and nine tenths of the tenth that was not seen; of block 3 nine tenths.
     assert!(
@@ -282,7 +244,7 @@ fn samples_that_saw_their_path_are_not_divided() {
         of_block: Vec::new(),
         count: 1,
     };
-    let both = each_once(&blocks, time(0), &division, &both).groups[0];
+    let both = divide((&blocks, time(0)), &division, &both).groups[0];
     assert_eq!((both.share, both.certain, both.by_counts), (1.0, 1.0, 0.0));
 }
 
@@ -304,7 +266,7 @@ fn what_an_exception_cut_off_is_not_the_returning_paths() {
     };
     let waits = [(Some(3), 30), (Some(4), 50), (Some(CUT_OFF), 10), (None, 10)].map(wait);
     let division = Division::new(2, &ways, &[true; 2], false, &[waits.to_vec(), Vec::new()]);
-    let found = each_once(&[time(1000), time(0)], time(0), &division, &Groups::single(2));
+    let found = divide((&[time(1000), time(0)], time(0)), &division, &Groups::single(2));
     let [returns, caught] = found.groups[..] else {
         panic!()
     };
@@ -319,7 +281,7 @@ fn what_an_exception_cut_off_is_not_the_returning_paths() {
     // Without an exception the block has one path, whatever the samples.
     let ways = &ways[..1];
     let division = Division::new(2, ways, &[true; 2], false, &[waits[..1].to_vec(), Vec::new()]);
-    let found = each_once(&[time(1000), time(0)], time(0), &division, &Groups::single(1));
+    let found = divide((&[time(1000), time(0)], time(0)), &division, &Groups::single(1));
     assert_eq!((found.groups[0].certain, found.by_counts), (1.0, 0.0));
 }
 
@@ -327,7 +289,7 @@ fn what_an_exception_cut_off_is_not_the_returning_paths() {
 fn without_counts_what_was_not_seen_is_no_paths() {
     let division = answered([false, true, true, true], &[(0, Some(9), 60), (0, None, 40)]);
     let blocks = [time(100), time(100), time(0), time(0)];
-    let found = each_once(&blocks, time(0), &division, &Groups::single(2));
+    let found = divide((&blocks, time(0)), &division, &Groups::single(2));
     let [left, right] = found.groups[..] else { panic!() };
     assert_eq!((left.samples, right.samples), (100.0, 60.0));
     assert_eq!((found.unplaced, found.by_counts), (time(40), 0.0));
@@ -342,9 +304,8 @@ fn without_counts_what_was_not_seen_is_no_paths() {
 fn readings_are_not_divided_by_counts() {
     let (left, right) = ([block(0)], [block(0)]);
     let ways = [way(&left, Some(block(0)), 20), way(&right, Some(block(0)), 60)];
-    let found = each_once(
-        &[time(80)],
-        time(0),
+    let found = divide(
+        (&[time(80)], time(0)),
         &Division::of_readings(1, &ways),
         &Groups::single(2),
     );

@@ -217,8 +217,8 @@ pub enum Found {
 /// Callers that one is chosen among, at most.
 const MOST_CALLERS: usize = 128;
 
-/// The innermost activation at each place that led to a method's, which comes first, by their depths: a
-/// sample is once at each place. In a signal handler.
+/// The innermost activation of each method that led to the innermost one, which comes first, by their
+/// depths: a sample is in one call of a method. In a signal handler.
 fn distinct(
     frames: &[RawFrame],
     mut counted: impl Iterator<Item = (usize, PathSlots)>,
@@ -229,8 +229,8 @@ fn distinct(
     while number < MOST_CALLERS
         && let Some((depth, slots)) = counted.next()
     {
-        let place = frames[depth];
-        let known = callers[..number].iter().any(|&(at, _)| frames[at] == place);
+        let method = frames[depth].method;
+        let known = callers[..number].iter().any(|&(at, _)| frames[at].method == method);
         if !known {
             callers[number] = (depth, slots);
             number += 1;
@@ -544,9 +544,10 @@ mod tests {
     }
 
     #[test]
-    fn a_place_waits_once() {
+    fn a_method_waits_once() {
         let of = |methods: &[usize]| {
-            let frames = frames(methods);
+            let mut frames = frames(methods);
+            (0..).zip(&mut frames).for_each(|(bci, frame)| frame.bci = bci);
             let slots = |(depth, frame): (usize, &RawFrame)| {
                 let first = frame.method as u32;
                 (depth, PathSlots { first, number: 2 })

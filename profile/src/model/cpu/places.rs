@@ -9,16 +9,15 @@ use super::{CpuSamples, CpuTime};
 pub struct PlaceTime {
     /// Samples whose innermost frame was there.
     pub own: CpuTime,
-    /// Samples with a frame there, however deep: what it called is in it. A sample counts once, also if several of its
-    /// frames were there (recursion).
+    /// Samples with a frame there, however deep: what it called is in it. If several frames of its method are on the stack
+    /// (recursion), a sample is with the place of the innermost one.
     pub total: CpuTime,
 }
 
 /// Time of a method.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MethodTime {
-    /// All of it. The `total` of a method is at most the sum of those of its places: a recursive one may have several
-    /// places on one stack.
+    /// The sum of its places.
     pub all: PlaceTime,
     /// By bytecode index; `None`: where in the method is not known.
     pub places: BTreeMap<Option<u16>, PlaceTime>,
@@ -29,35 +28,30 @@ impl CpuSamples {
     pub fn by_place(&self) -> Vec<MethodTime> {
         let mut methods = vec![MethodTime::default(); self.frames.len()];
         let totals = self.tree.totals();
-        // Frames of the current stack, and how often a method and a place are on it.
-        let mut stack: Vec<(u32, Option<u16>)> = Vec::new();
-        let mut frames: HashMap<u32, u32> = HashMap::new();
-        let mut places: HashMap<(u32, Option<u16>), u32> = HashMap::new();
+        // Frames of the current stack, and of each method on it the places, the innermost last.
+        let mut stack: Vec<u32> = Vec::new();
+        let mut on_stack: HashMap<u32, Vec<Option<u16>>> = HashMap::new();
         for (node, &total) in self.tree.nodes().iter().zip(&totals) {
             for gone in stack.drain(node.depth as usize - 1..) {
-                frames.entry(gone.0).and_modify(|times| *times -= 1);
-                places.entry(gone).and_modify(|times| *times -= 1);
+                on_stack.entry(gone).and_modify(|places| _ = places.pop());
             }
-            let key = (node.frame, node.bci);
-            stack.push(key);
-            let first = |times: &mut u32| {
-                *times += 1;
-                *times == 1
-            };
-            let first_of_method = first(frames.entry(node.frame).or_default());
-            let first_of_place = first(places.entry(key).or_default());
+            stack.push(node.frame);
+            let of_frame = on_stack.entry(node.frame).or_default();
+            let outer = of_frame.last().copied();
+            of_frame.push(node.bci);
             let Some(method) = methods.get_mut(node.frame as usize) else {
                 continue;
             };
-            let place = method.places.entry(node.bci).or_default();
-            place.own = place.own.plus(node.own);
-            method.all.own = method.all.own.plus(node.own);
-            if first_of_place {
-                place.total = place.total.plus(total);
-            }
-            if first_of_method {
+            if let Some(outer) = outer {
+                let place = method.places.entry(outer).or_default();
+                place.total = place.total.less(total);
+            } else {
                 method.all.total = method.all.total.plus(total);
             }
+            let place = method.places.entry(node.bci).or_default();
+            place.total = place.total.plus(total);
+            place.own = place.own.plus(node.own);
+            method.all.own = method.all.own.plus(node.own);
         }
         methods
     }
