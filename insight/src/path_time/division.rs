@@ -238,7 +238,7 @@ pub fn in_parts(all: u64, parts: &[(u32, f64)]) -> impl Iterator<Item = (u32, u6
 /// Samples in a block whose path was seen.
 #[derive(Clone, Debug)]
 pub(super) struct Answers {
-    /// All of them.
+    /// All of them; where some represent more time, as many equal ones as would be as certain.
     pub samples: u64,
     /// By position of the path.
     by_path: BTreeMap<u32, u64>,
@@ -249,19 +249,22 @@ pub(super) struct Answers {
 impl Answers {
     fn of(waits: &[Wait], positions: &HashMap<u64, u32>) -> Self {
         let mut by_path: BTreeMap<u32, u64> = BTreeMap::new();
-        let (mut cut_off, mut cut_ns) = (0, 0.0);
+        let (mut cut_ns, mut seen_ns, mut squares) = (0.0, 0.0, 0.0);
         for wait in waits {
             let Some(path) = wait.path else { continue };
             if path == CUT_OFF {
-                cut_off += wait.samples;
                 cut_ns += wait.ns;
             } else if let Some(&position) = positions.get(&path) {
                 *by_path.entry(position).or_default() += wait.samples;
+            } else {
+                continue;
             }
+            seen_ns += wait.ns;
+            squares += wait.ns * wait.ns / wait.samples.max(1) as f64;
         }
         let all: f64 = waits.iter().map(|wait| wait.ns).sum();
         Answers {
-            samples: by_path.values().sum::<u64>() + cut_off,
+            samples: (seen_ns * seen_ns / f64::max(squares, 1.0)).round() as u64,
             by_path,
             cut_share: cut_ns / all.max(1.0),
         }

@@ -112,18 +112,17 @@ impl Stack {
     }
 }
 
-/// Callers next to the innermost method that wait wherever the farthest one is that waits.
+/// Callers next to the innermost method that counts, of which each may wait.
 pub const NEAREST: usize = 3;
-/// Callers that a sample waits for, at most.
-const CALLERS: usize = NEAREST + 1;
+/// Callers that a sample waits for, at most: of those farther away one.
+pub const CALLERS: usize = NEAREST + 1;
 
 /// The path ends that a sample waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Waits {
     /// For the innermost method that counts.
     pub innermost: Option<Wait>,
-    /// For the [nearest](NEAREST) of those that led to it, up to a random one; last for this, if it is none
-    /// of them.
+    /// For the [nearest](NEAREST) of those that led to it, and for a random one of the others.
     pub callers: [Option<Wait>; CALLERS],
 }
 

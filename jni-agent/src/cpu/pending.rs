@@ -1,7 +1,7 @@
 //! Samples that wait for their paths, and the time that answered ones give to paths.
 
 use rustc_hash::FxHashMap;
-use trodden_profile::{CUT_OFF, CpuTime, PathWaits, PathsAtPlaces};
+use trodden_profile::{CUT_OFF, CpuTime, PathAtPlace, PathWaits, PathsAtPlaces};
 
 use super::next_write::{Answer, NextWrite, Outcome};
 
@@ -57,6 +57,31 @@ pub trait Slots {
     fn leads_to(&self, node: u32, below: u32) -> bool;
 }
 
+/// Time of samples that may represent unequal parts of it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Weighed {
+    ns: u64,
+    /// Sum of the squares of what each sample represents, in ns².
+    squares: f64,
+}
+
+impl Weighed {
+    fn add(&mut self, time: CpuTime) {
+        self.ns = self.ns.saturating_add(time.ns);
+        self.squares += time.ns as f64 * time.ns as f64 / time.samples.max(1) as f64;
+    }
+
+    /// With the number of samples that would be as certain if each represented the same time (Kish, "Survey
+    /// Sampling", 1965).
+    fn time(&self) -> CpuTime {
+        let ns = self.ns as f64;
+        CpuTime {
+            samples: (ns * ns / self.squares.max(1.0)).round().max(1.0) as u64,
+            ns: self.ns,
+        }
+    }
+}
+
 /// Waiting samples by the number of their wait, and answers.
 #[derive(Default)]
 pub struct Pending {
@@ -66,7 +91,7 @@ pub struct Pending {
     pub lost: u64,
     waiting: FxHashMap<u64, Vec<Waiter>>,
     number: usize,
-    paths: PathsAtPlaces,
+    paths: FxHashMap<PathAtPlace, Weighed>,
     waits: PathWaits,
 }
 
@@ -143,7 +168,7 @@ impl Pending {
         } = waiter;
         let path = found.filter(|found| found.0 == frame).map(|found| found.1);
         let end = path.or((outcome == Outcome::Gone).then_some(CUT_OFF));
-        self.paths.add((frame, bci, end), time);
+        self.paths.entry((frame, bci, end)).or_default().add(time);
         let of = self.waits.of(is_innermost);
         let sum = match (outcome, path) {
             (_, Some(_)) => &mut of.answered,
@@ -156,7 +181,11 @@ impl Pending {
 
     /// The answers so far.
     pub fn answered(&self) -> (PathsAtPlaces, PathWaits) {
-        (self.paths.clone(), self.waits)
+        let mut paths = PathsAtPlaces::default();
+        for (&at, weighed) in &self.paths {
+            paths.add(at, weighed.time());
+        }
+        (paths, self.waits)
     }
 
     /// Forgets all answers; those to samples that wait belong to the time before.
@@ -235,6 +264,26 @@ mod tests {
             .map(|(place, time)| (place.2, time.samples))
             .collect();
         assert_eq!(by_path, [(None, 25), (Some(5), 6)]);
+    }
+
+    #[test]
+    fn samples_that_represent_more_prove_less() {
+        let mut pending = Pending::default();
+        let weights = [1; 10].into_iter().chain([20]);
+        for (ticket, ns) in (1..).zip(weights) {
+            let time = CpuTime { samples: 1, ns };
+            pending.add(ticket, Waiter { time, ..waiter(1) });
+            let outcome = Outcome::Slot(20);
+            let answer = Answer {
+                ticket,
+                outcome,
+                first: None,
+            };
+            pending.answer(answer, &mut Known, None);
+        }
+        // 30² / (10 + 20²)
+        let (paths, _) = pending.answered();
+        assert_eq!(paths.iter().next().unwrap().1, CpuTime { samples: 2, ns: 30 });
     }
 
     #[test]

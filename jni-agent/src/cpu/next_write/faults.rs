@@ -130,7 +130,7 @@ fn let_through(all: &NextWrite, waiting: &Waiting, address: usize, is_of_key: bo
         if by_key && !passed.refused {
             allow(all, waiting, context);
         }
-        all.throttle(passed.for_callers).add(start.elapsed() + DELIVERY);
+        all.took(passed.rank, start.elapsed() + DELIVERY);
     }
     // SAFETY: as above.
     unsafe { *errno = before };

@@ -22,8 +22,8 @@
 //!
 //! A wait takes some microseconds, and so does each store that is done for another method. Where that would
 //! sum up to more than [`BUDGET`], a random part of the samples wait, and these count for more: that costs
-//! width, and no bias. Innermost methods and callers have a budget each: the next path end of a caller comes
-//! after many of others, so its waits cost tens of times as much.
+//! width, and no bias. Innermost methods and callers have a budget each, and of these each [`Rank`]: the next
+//! path end of a far caller comes after many of others, so its waits cost tens of times as much.
 //!
 //! Where it is in doubt which of the inlined methods a sample was in (`doubtful.rs`), all of the block is
 //! protected, and the thread's stack at the next path end of any method says it. The slot says whether that
@@ -60,7 +60,7 @@ pub use answers::{Answer, Outcome};
 pub use targets::Calls;
 pub use waiting::Waiting;
 
-use super::buffer::{NEAREST, NextCount, RawFrame, Wait, Waits};
+use super::buffer::{CALLERS, NEAREST, NextCount, RawFrame, Wait, Waits};
 use super::doubtful::Certainty;
 use crate::classes::PathSlots;
 use crate::locks::lock;
@@ -76,7 +76,7 @@ const MAX_FOREIGN: u32 = 256;
 /// Those of them for which all counters of the thread are refused.
 const MAX_FOREIGN_BY_KEY: u32 = 16;
 /// The part of the program's CPU time that waits may take, in handlers: those of innermost methods, and those
-/// of callers.
+/// of callers together.
 const BUDGET: f64 = 0.01;
 /// Time of a handler's work, at most.
 const LONGEST: Duration = Duration::from_micros(100);
@@ -96,10 +96,9 @@ pub struct NextWrite {
     /// Number of the next wait.
     tickets: AtomicU64,
     draws: AtomicU64,
-    /// The waits of innermost methods.
-    innermost: Throttle,
-    /// The waits of callers.
-    callers: Throttle,
+    /// The waits of innermost methods, of their nearest callers, and of one farther away, by [`Rank`]. The path
+    /// end of a near one comes soon and costs little, that of a far one comes after many stores of others.
+    throttles: [Throttle; 1 + CALLERS],
     /// Open addressing by [`key`](Self::key) of the block's address.
     blocks: Box<[AtomicPtr<Waiting>]>,
     /// Binary logarithm of a block's length.
@@ -136,25 +135,16 @@ impl Throttle {
         (random <= part).then_some(u32::MAX as f32 / part as f32)
     }
 
-    /// Where it took longer than work of a handler can, the thread had lost its processor.
-    fn add(&self, took: Duration) {
-        let took = took.min(LONGEST);
-        self.took.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
-    }
-
-    /// See [`NextWrite::budget`].
-    fn budget(&self, sampled: u64) -> u64 {
-        let took = self.took.swap(0, Ordering::Relaxed);
-        if sampled > 0 {
+    /// Sets the part of samples that wait: they took that time, and may take the other one.
+    fn adjust(&self, took: u64, allowed: f64) {
+        if allowed > 0.0 {
             let part = f64::from(self.part.load(Ordering::Relaxed));
-            let allowed = BUDGET * sampled as f64;
             // Half of the way: one interval is short.
             let wanted = part * (allowed / (took as f64).max(allowed / 2.0)).sqrt();
             let least = f64::from(u32::MAX) / 256.0;
             self.part
                 .store(wanted.clamp(least, f64::from(u32::MAX)) as u32, Ordering::Relaxed);
         }
-        took
     }
 }
 
@@ -214,6 +204,10 @@ pub enum Found {
     Unfit { same_code: bool },
 }
 
+/// 0: the innermost method that counts; more: which of its callers from there on. The last one is a random one
+/// of those that are farther away.
+pub type Rank = u8;
+
 /// Callers that one is chosen among, at most.
 const MOST_CALLERS: usize = 128;
 
@@ -230,7 +224,9 @@ fn distinct(
         && let Some((depth, slots)) = counted.next()
     {
         let method = frames[depth].method;
-        let known = callers[..number].iter().any(|&(at, _)| frames[at].method == method);
+        let known = callers[..number]
+            .iter()
+            .any(|&(at, _)| frames[at].method == method);
         if !known {
             callers[number] = (depth, slots);
             number += 1;
@@ -269,8 +265,9 @@ impl NextWrite {
             era: AtomicU64::new(0),
             tickets: AtomicU64::new(1),
             draws: AtomicU64::new(0),
-            innermost: Throttle::new(1.0),
-            callers: Throttle::new(CALLERS_AT_FIRST),
+            throttles: std::array::from_fn(|rank| {
+                Throttle::new(if rank == 0 { 1.0 } else { CALLERS_AT_FIRST })
+            }),
             blocks: (0..MAX_BLOCKS).map(|_| AtomicPtr::default()).collect(),
             shift: block.ilog2(),
             library,
@@ -373,9 +370,8 @@ impl NextWrite {
     }
 
     /// A sample of the calling thread, which has this stack (innermost frame first), waits for a path end of
-    /// the innermost method that counts, and for those of methods that led to it, up to a random one, if it
-    /// can. The path ends of the nearest ones come on the way to that one's. In a signal handler, on the
-    /// thread whose block it is.
+    /// the innermost method that counts, and for those of the nearest methods that led to it and of a random
+    /// farther one, if it can. In a signal handler, on the thread whose block it is.
     pub fn wait(&self, waiting: &Waiting, frames: &[RawFrame], at: Interruption) -> Waits {
         let Interruption {
             context,
@@ -394,7 +390,7 @@ impl NextWrite {
         waiting.look(self, frames, whole.then_some(outermost));
         let counted = |(depth, frame): (usize, &RawFrame)| Some((depth, self.targets.get(frame.method)?));
         let mut counted = frames.iter().enumerate().filter_map(counted);
-        let wait = |(depth, slots): (usize, PathSlots), is_caller: bool, represents: f32| {
+        let wait = |(depth, slots): (usize, PathSlots), rank: Rank, represents: f32| {
             let activation = Activation {
                 method: frames[depth].method,
                 outermost,
@@ -402,14 +398,14 @@ impl NextWrite {
                 caller: frames.get(depth + 1).map_or(0, |frame| frame.bci),
                 pc,
                 sp,
-                place: if is_caller { Certainty::Known } else { place },
-                is_caller,
+                place: if rank == 0 { place } else { Certainty::Known },
+                rank,
             };
             let start = Instant::now();
             // SAFETY: that of this interruption.
             let refuse = || unsafe { self.key.set(context, false) };
             let ticket = waiting.add(self, activation, slots, refuse);
-            self.throttle(is_caller).add(start.elapsed());
+            self.took(rank, start.elapsed());
             Some(Wait {
                 ticket: ticket?,
                 depth: depth as u32,
@@ -418,25 +414,27 @@ impl NextWrite {
             })
         };
         let innermost = counted.next();
-        let of_innermost = innermost.zip(self.innermost.draw(self.random()));
+        let of_innermost = innermost.zip(self.throttles[0].draw(self.random()));
         let mut waits = Waits {
-            innermost: of_innermost.and_then(|(at, represents)| wait(at, false, represents)),
+            innermost: of_innermost.and_then(|(at, represents)| wait(at, 0, represents)),
             ..Waits::default()
         };
-        let (Some(innermost), Some(represents)) = (innermost, self.callers.draw(self.random())) else {
+        // One draw: where a far one waits, path ends of the nearer ones come on the way.
+        let random = self.random();
+        let drawn = self.throttles.each_ref().map(|throttle| throttle.draw(random));
+        let Some(innermost) = innermost.filter(|_| drawn[1..].iter().any(Option::is_some)) else {
             return waits;
         };
-        let (callers, number) = distinct(frames, std::iter::once(innermost).chain(counted));
-        let (callers, number) = (&callers[1..], number - 1);
-        let farthest = ((u64::from(self.random()) * number as u64) >> 32) as usize;
-        for (nth, &at) in callers.iter().enumerate().take(number.min(farthest + 1)) {
-            if nth < NEAREST {
-                // Of `number` callers that may be the farthest one, those from this one on let it wait.
-                let represents = represents * number as f32 / (number - nth) as f32;
-                waits.callers[nth] = wait(at, true, represents);
-            } else if nth == farthest {
-                waits.callers[NEAREST] = wait(at, true, represents * number as f32);
-            }
+        let (methods, number) = distinct(frames, std::iter::once(innermost).chain(counted));
+        let (nearest, farther) = methods[..number].split_at(number.min(1 + NEAREST));
+        for (rank, &at) in (0..).zip(nearest).skip(1) {
+            let represents = drawn[rank];
+            waits.callers[rank - 1] = represents.and_then(|represents| wait(at, rank as Rank, represents));
+        }
+        if let Some(represents) = drawn[CALLERS].filter(|_| !farther.is_empty()) {
+            let one = ((u64::from(self.random()) * farther.len() as u64) >> 32) as usize;
+            let represents = represents * farther.len() as f32;
+            waits.callers[NEAREST] = wait(farther[one], CALLERS as Rank, represents);
         }
         waits
     }
@@ -444,13 +442,19 @@ impl NextWrite {
     /// See [`Waiting::look_between`].
     pub fn look_between(&self, waiting: &Waiting) -> Option<u64> {
         let start = Instant::now();
+        let rank = waiting.blind_rank();
         let next = waiting.look_between(self);
-        self.callers.add(start.elapsed() + faults::DELIVERY);
+        self.took(rank, start.elapsed() + faults::DELIVERY);
         next
     }
 
-    fn throttle(&self, is_caller: bool) -> &Throttle {
-        if is_caller { &self.callers } else { &self.innermost }
+    /// Waits of a rank took that long in a handler; where it is longer than its work can take, the thread had
+    /// lost its processor.
+    fn took(&self, rank: Rank, time: Duration) {
+        let nanos = time.min(LONGEST).as_nanos() as u64;
+        self.throttles[usize::from(rank)]
+            .took
+            .fetch_add(nanos, Ordering::Relaxed);
     }
 
     /// SplitMix64. Its numbers are independent: which caller waits must not depend on the draw that says that
@@ -463,7 +467,20 @@ impl NextWrite {
     /// Sets which part of samples wait, after samples for that much CPU time; for one thread at a time.
     /// Returns the nanoseconds that waits took since the last call.
     pub fn budget(&self, sampled: u64) -> u64 {
-        self.innermost.budget(sampled) + self.callers.budget(sampled)
+        let allowed = BUDGET * sampled as f64;
+        let took = self
+            .throttles
+            .each_ref()
+            .map(|of| of.took.swap(0, Ordering::Relaxed));
+        let [of_innermost, of_callers @ ..] = took;
+        self.throttles[0].adjust(of_innermost, allowed);
+        // What some ranks leave is for those that need more.
+        let part = |time: f64| time / CALLERS as f64;
+        let left = part(allowed - of_callers.iter().sum::<u64>() as f64);
+        for (throttle, took) in self.throttles[1..].iter().zip(of_callers) {
+            throttle.adjust(took, f64::max(part(allowed), took as f64 + left));
+        }
+        took.iter().sum()
     }
 
     /// The thread that counted in this block has ended, or another one begins to.
@@ -571,7 +588,9 @@ mod tests {
         let block = blocks.reserve().unwrap();
         let all = NextWrite::install(blocks.block_length(), 0..0, locate).unwrap();
         assert!(all.is_whole());
-        all.callers.part.store(u32::MAX, Ordering::Relaxed);
+        for throttle in &all.throttles {
+            throttle.part.store(u32::MAX, Ordering::Relaxed);
+        }
         let waiting = all.of_block(block).unwrap();
         assert!(std::ptr::eq(waiting, all.of_block(block).unwrap()));
         let (inner, outer) = (
@@ -799,22 +818,32 @@ mod tests {
 
     #[test]
     fn a_part_of_the_samples_waits_where_all_cost_too_much() {
-        let all = Throttle::new(1.0);
-        let part = || f64::from(all.part.load(Ordering::Relaxed)) / f64::from(u32::MAX);
+        let all = NextWrite::new(1 << 28, 0..0, locate, Key::none());
+        let part =
+            |rank: usize| f64::from(all.throttles[rank].part.load(Ordering::Relaxed)) / f64::from(u32::MAX);
         assert_eq!(all.budget(1_000_000), 0);
-        assert_eq!(part(), 1.0);
-        // A tenth of the time, where a hundredth may be: each interval costs the part of it that waits.
-        for _ in 0..40 {
-            (0..1000).for_each(|_| all.add(Duration::from_nanos((100_000.0 * part()) as u64)));
-            all.add(Duration::from_secs(1));
+        assert_eq!(part(0), 1.0);
+        // Per sample: a tenth of the time, where a hundredth may be; a fortieth for one caller, which has what the
+        // others leave; nothing; and a tenth for the farthest one.
+        let costs = [100_000.0, 25_000.0, 0.0, 0.0, 100_000.0];
+        for _ in 0..60 {
+            for (rank, cost) in costs.iter().enumerate() {
+                (0..1000)
+                    .for_each(|_| all.took(rank as Rank, Duration::from_nanos((cost * part(rank)) as u64)));
+                all.took(rank as Rank, Duration::from_nanos(u64::from(*cost > 0.0)));
+            }
+            all.took(0, Duration::from_secs(1));
             all.budget(1_000_000_000);
         }
-        assert!((part() - 0.1).abs() < 0.005, "{}", part());
-        let random = NextWrite::new(1 << 28, 0..0, locate, Key::none());
+        assert!((part(0) - 0.1).abs() < 0.005, "{}", part(0));
+        assert_eq!([part(2), part(3)], [1.0, 1.0]);
+        let [near, far] = [costs[1] * part(1), costs[4] * part(4)];
+        assert!((near + far - 10_000.0).abs() < 200.0, "{near} {far}");
+        assert!(near.min(far) > 2_500.0, "{near} {far}");
         let (mut represented, mut next) = (0.0, [0; 4]);
         for _ in 0..40_000 {
-            let caller = random.random() >> 30;
-            if let Some(number) = all.draw(random.random()) {
+            let caller = all.random() >> 30;
+            if let Some(number) = all.throttles[0].draw(all.random()) {
                 represented += number;
                 next[caller as usize] += 1;
             }

@@ -4,12 +4,12 @@
 //! since another thread may take over the block, or end all waiting.
 
 use std::os::fd::RawFd;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use super::answers::{Answer, Outcome};
 use super::keys::Key;
 use super::store::page;
-use super::{Counting, Found, InDoubt, Judge, MAX_FOREIGN, MAX_FOREIGN_BY_KEY, NextWrite};
+use super::{Counting, Found, InDoubt, Judge, MAX_FOREIGN, MAX_FOREIGN_BY_KEY, NextWrite, Rank};
 use crate::classes::PathSlots;
 use crate::cpu::buffer::{NextCount, RawFrame};
 use crate::cpu::doubtful::Certainty;
@@ -50,8 +50,8 @@ pub struct Activation {
     pub sp: usize,
     /// How sure it is that the thread was in it.
     pub place: Certainty,
-    /// True if it led to the innermost one that counts.
-    pub is_caller: bool,
+    /// Where it is among those of the sample.
+    pub rank: Rank,
 }
 
 /// A store that was refused.
@@ -68,8 +68,8 @@ pub struct Store {
 /// The state after a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed {
-    /// Only callers were waited for.
-    pub for_callers: bool,
+    /// The least rank that was waited for.
+    pub rank: Rank,
     /// The thread may not write to counters further on.
     pub refused: bool,
 }
@@ -94,6 +94,12 @@ impl Sums {
     }
 }
 
+/// The least rank of entries; 0 if there is none.
+fn least_rank<'e>(entries: impl Iterator<Item = &'e Entry>) -> Rank {
+    let ranks = entries.map(|entry| entry.rank.load(Ordering::Relaxed));
+    ranks.min().unwrap_or(0)
+}
+
 /// The next path end of a method.
 #[derive(Default)]
 struct Entry {
@@ -106,7 +112,7 @@ struct Entry {
     caller: AtomicI32,
     pc: AtomicUsize,
     sp: AtomicUsize,
-    is_caller: AtomicBool,
+    rank: AtomicU8,
     /// True while the thread may write to none of its counters, and its pages are not protected.
     by_key: AtomicBool,
     /// True until the first store to the block, for which all of it is protected.
@@ -178,6 +184,12 @@ impl Waiting {
             self.pause.store(pause, Ordering::Relaxed);
             pause
         })
+    }
+
+    /// The least rank that waits blindly.
+    pub fn blind_rank(&self) -> Rank {
+        let waits = self.entries.iter().filter(|entry| entry.ticket().is_some());
+        least_rank(waits.filter(|entry| entry.blind.load(Ordering::Relaxed)))
     }
 
     /// Ends the waits whose counts have changed.
@@ -370,7 +382,7 @@ impl Waiting {
             pc,
             sp,
             place,
-            is_caller,
+            rank,
         } = activation;
         let (is_doubtful, is_wrong) = (place != Certainty::Known, place == Certainty::Wrong);
         let is_same = |entry: &&Entry| {
@@ -382,7 +394,7 @@ impl Waiting {
         };
         if let Some(entry) = self.entries.iter().find(is_same) {
             entry.sp.fetch_max(sp, Ordering::Relaxed);
-            entry.is_caller.fetch_and(is_caller, Ordering::Relaxed);
+            entry.rank.fetch_min(rank, Ordering::Relaxed);
             if entry.by_key.load(Ordering::Relaxed) {
                 refuse();
             }
@@ -399,12 +411,12 @@ impl Waiting {
         free.first_inlined.store(0, Ordering::Relaxed);
         free.pc.store(pc, Ordering::Relaxed);
         free.sp.store(sp, Ordering::Relaxed);
-        free.is_caller.store(is_caller, Ordering::Relaxed);
+        free.rank.store(rank, Ordering::Relaxed);
         free.first.store(slots.first, Ordering::Relaxed);
         free.number.store(slots.number, Ordering::Relaxed);
         free.foreign.store(0, Ordering::Relaxed);
         free.blind.store(false, Ordering::Relaxed);
-        let by_key = !is_caller && refuse();
+        let by_key = rank == 0 && refuse();
         free.by_key.store(by_key, Ordering::Relaxed);
         if !by_key && !self.protect(self.pages_of(free), false) {
             return None;
@@ -431,8 +443,7 @@ impl Waiting {
         self.renew(all);
         let page = (address & !(page() - 1), page());
         let slot = ((address - self.block) / 8) as u32;
-        let mut waits = self.concerned(page);
-        let for_callers = waits.all(|entry| entry.is_caller.load(Ordering::Relaxed));
+        let rank = least_rank(self.concerned(page));
         self.end_doubt(all, slot, locate);
         for entry in self.concerned(page) {
             let is_nested = deepest < entry.sp.load(Ordering::Relaxed);
@@ -446,7 +457,7 @@ impl Waiting {
         let is_refused = || self.waits().any(|entry| entry.by_key.load(Ordering::Relaxed));
         if (is_protected() || is_refused()) && perform(is_protected()) {
             return Passed {
-                for_callers,
+                rank,
                 refused: is_refused(),
             };
         }
@@ -457,10 +468,7 @@ impl Waiting {
         if !by_key {
             self.protect(page, true);
         }
-        Passed {
-            for_callers,
-            refused: false,
-        }
+        Passed { rank, refused: false }
     }
 
     /// A store of another method, or of another activation. After some of them only those to the same pages

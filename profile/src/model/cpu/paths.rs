@@ -11,8 +11,9 @@ pub type PathAtPlace = (u32, Option<u16>, Option<u64>);
 /// In place of a path's number: an exception ended the method before the path came to its end. No path has this number.
 pub const CUT_OFF: u64 = u64::MAX;
 
-/// Time by path, of samples whose path end was seen: of the innermost method on the stack that counts, and of a random
-/// one of its callers. Nanoseconds are scaled to all samples of the place, so they are an estimate of its time.
+/// Time by path, of samples whose path end was seen: of the innermost method on the stack that counts, and of some of its
+/// callers, each at its innermost call. Nanoseconds are scaled to all samples of the place, so they are an estimate of its
+/// time. Where samples represent unequal times, their number is that of equal ones that would be as certain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathsAtPlaces(BTreeMap<PathAtPlace, CpuTime>);
 
@@ -21,7 +22,7 @@ pub struct PathsAtPlaces(BTreeMap<PathAtPlace, CpuTime>);
 pub struct PathWaits {
     /// For the innermost method that counts.
     pub innermost: WaitsOf,
-    /// For a random one of its callers.
+    /// For its callers.
     pub callers: WaitsOf,
 }
 
