@@ -96,8 +96,8 @@ pub struct NextWrite {
     /// Number of the next wait.
     tickets: AtomicU64,
     draws: AtomicU64,
-    /// The waits of innermost methods, of their nearest callers, and of one farther away, by [`Rank`]. The path
-    /// end of a near one comes soon and costs little, that of a far one comes after many stores of others.
+    /// The waits by [`Rank`]. The path end of a near caller comes soon and costs little, that of a far one
+    /// comes after many stores of others.
     throttles: [Throttle; 1 + CALLERS],
     /// Open addressing by [`key`](Self::key) of the block's address.
     blocks: Box<[AtomicPtr<Waiting>]>,
@@ -204,8 +204,8 @@ pub enum Found {
     Unfit { same_code: bool },
 }
 
-/// 0: the innermost method that counts; more: which of its callers from there on. The last one is a random one
-/// of those that are farther away.
+/// 0: the innermost method that counts; more: which of its callers from there on. The last one is a random
+/// one of those that are farther away.
 pub type Rank = u8;
 
 /// Callers that one is chosen among, at most.
@@ -823,8 +823,8 @@ mod tests {
             |rank: usize| f64::from(all.throttles[rank].part.load(Ordering::Relaxed)) / f64::from(u32::MAX);
         assert_eq!(all.budget(1_000_000), 0);
         assert_eq!(part(0), 1.0);
-        // Per sample: a tenth of the time, where a hundredth may be; a fortieth for one caller, which has what the
-        // others leave; nothing; and a tenth for the farthest one.
+        // Per sample: a tenth of the time, where a hundredth may be; a fortieth for one caller, which has
+        // what the others leave; nothing; and a tenth for the farthest one.
         let costs = [100_000.0, 25_000.0, 0.0, 0.0, 100_000.0];
         for _ in 0..60 {
             for (rank, cost) in costs.iter().enumerate() {
