@@ -20,7 +20,7 @@ final class Settings implements Serializable {
     ArrayList<String> rules;
     boolean haltOnFailure;
     boolean failOnNoProfile;
-    LinkedHashMap<String, String> options;
+    final LinkedHashMap<String, String> options = new LinkedHashMap<>();
 
     /** The agent's options, all but where profiles go. */
     Map<String, Object> agentOptions() {

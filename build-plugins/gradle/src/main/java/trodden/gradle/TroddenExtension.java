@@ -2,24 +2,25 @@ package trodden.gradle;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import trodden.build.Coverage;
 
 /** The settings of {@code trodden { … }} in a build script. */
-public class TroddenExtension {
+public class TroddenExtension extends Selection {
     private boolean skip;
     private String program;
     private String library;
     private boolean tests = true;
-    private List<String> includes = new ArrayList<>();
-    private List<String> excludes = new ArrayList<>();
     private List<String> formats = new ArrayList<>(Coverage.DEFAULT_FORMATS);
     private List<String> rules = new ArrayList<>();
     private boolean haltOnFailure = true;
     private boolean failOnNoProfile;
-    private Map<String, String> options = new LinkedHashMap<>();
+
+    /** With lists that a script can add to. */
+    public TroddenExtension() {
+        setIncludes(new ArrayList<>());
+        setExcludes(new ArrayList<>());
+    }
 
     /** True to do nothing. The property trodden.skip (-Ptrodden.skip or -Dtrodden.skip) says this, too. */
     public boolean isSkip() {
@@ -55,24 +56,6 @@ public class TroddenExtension {
 
     public void setTests(boolean tests) {
         this.tests = tests;
-    }
-
-    /** Classes, or Class#method, to profile (wildcards * and ?); all but the JDK's if there is none. */
-    public List<String> getIncludes() {
-        return includes;
-    }
-
-    public void setIncludes(List<String> includes) {
-        this.includes = new ArrayList<>(includes);
-    }
-
-    /** Classes, or Class#method, to leave alone. */
-    public List<String> getExcludes() {
-        return excludes;
-    }
-
-    public void setExcludes(List<String> excludes) {
-        this.excludes = new ArrayList<>(excludes);
     }
 
     /** The formats that troddenReport writes: html, text, json, coverage, coverage-json, lcov, jacoco. */
@@ -116,15 +99,6 @@ public class TroddenExtension {
         this.failOnNoProfile = failOnNoProfile;
     }
 
-    /** Further profile options, by name. */
-    public Map<String, String> getOptions() {
-        return options;
-    }
-
-    public void setOptions(Map<String, String> options) {
-        this.options = new LinkedHashMap<>(options);
-    }
-
     /** The values that there are now. */
     Settings settings() {
         Settings now = new Settings();
@@ -132,15 +106,11 @@ public class TroddenExtension {
         now.agent = tests;
         now.program = program;
         now.library = library;
-        now.includes = new ArrayList<>(includes);
-        now.excludes = new ArrayList<>(excludes);
         now.formats = new ArrayList<>(formats);
         now.rules = new ArrayList<>(rules);
         now.haltOnFailure = haltOnFailure;
         now.failOnNoProfile = failOnNoProfile;
-        // A map of a Groovy script may hold strings that are not finished.
-        now.options = new LinkedHashMap<>();
-        options.forEach((key, value) -> now.options.put(String.valueOf((Object) key), String.valueOf((Object) value)));
+        putOver(now);
         return now;
     }
 }

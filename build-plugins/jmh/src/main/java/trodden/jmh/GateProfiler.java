@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
@@ -14,22 +13,17 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.infra.IterationParams;
-import org.openjdk.jmh.profile.ExternalProfiler;
-import org.openjdk.jmh.profile.InternalProfiler;
 import org.openjdk.jmh.profile.ProfilerException;
 import org.openjdk.jmh.results.AggregationPolicy;
 import org.openjdk.jmh.results.BenchmarkResult;
 import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
-import org.openjdk.jmh.results.TextResult;
 import org.openjdk.jmh.runner.IterationType;
-import trodden.build.Tools;
 
 /**
  * How many bytecode instructions an operation of each benchmark executes, and what grew since a base: {@code
@@ -43,50 +37,32 @@ import trodden.build.Tools;
  * with), {@code dir} (where the forks' profiles are kept), {@code include}, {@code exclude}, {@code program},
  * {@code library}.
  */
-public final class GateProfiler implements ExternalProfiler, InternalProfiler {
+public final class GateProfiler extends ForkProfiler {
     /** As in {@code profile/src/model/by_test}. */
     private static final String BETWEEN = "(between tests)";
     /** The unit of a gate file's benchmarks. */
     private static final double OPERATIONS = 1e6;
 
-    /** Null in an instance that JMH only lists. */
-    private final Tools tools;
-    private final Path folder;
     private final Path out;
     private final Path base;
-    private final Map<String, Object> options = new LinkedHashMap<>();
     /** The files that all forks so far have written, by gate file: JMH makes an instance for each benchmark. */
     private static final Map<Path, List<String>> FILES = new HashMap<>();
-    private Path file;
 
     /** @param line {@code name=value;name=value…} */
     public GateProfiler(String line) throws ProfilerException {
-        Map<String, String> given = TroddenProfiler.options(line);
-        String include = given.remove("include");
-        String exclude = given.remove("exclude");
-        List<String> left = new ArrayList<>(TroddenProfiler.HARNESS);
-        if (exclude != null) {
-            left.addAll(Arrays.asList(exclude.split("\\+")));
-        }
-        if (include != null) {
-            options.put("include", Arrays.asList(include.split("\\+")));
-        }
-        options.put("exclude", left);
+        this(options(line));
+    }
+
+    private GateProfiler(Map<String, String> given) throws ProfilerException {
+        super(given, true);
         // As `trodden gate record` counts.
         options.put("profile", "coverage");
         options.put("coverage", "paths");
-        String dir = given.remove("dir");
-        folder = Paths.get(dir == null ? "trodden-jmh" : dir).toAbsolutePath();
         String named = given.remove("out");
         out = named == null ? folder.resolve("jmh.gate") : Paths.get(named).toAbsolutePath();
         String before = given.remove("base");
         base = before == null ? null : Paths.get(before).toAbsolutePath();
-        try {
-            tools = Tools.find(given.remove("program"), given.remove("library"));
-            tools.checkOptions(options);
-        } catch (IOException e) {
-            throw new ProfilerException("trodden: " + e.getMessage());
-        }
+        check();
         if (!given.isEmpty()) {
             throw new ProfilerException("trodden: gate has no option " + given.keySet().iterator().next()
                     + " (it has out, base, dir, include, exclude, program, library)");
@@ -114,58 +90,18 @@ public final class GateProfiler implements ExternalProfiler, InternalProfiler {
     // In JMH's own JVM.
 
     @Override
-    public Collection<String> addJVMInvokeOptions(BenchmarkParams params) {
-        return Collections.emptyList();
-    }
-
-    @Override
     public Collection<String> addJVMOptions(BenchmarkParams params) {
-        Map<String, Object> all = new LinkedHashMap<>();
-        try {
-            file = newFile(params.getBenchmark().replaceAll("[^A-Za-z0-9._-]", "_"));
-            all.put("file", file.toString().replace("%", "%%"));
-            all.putAll(options);
-            return Collections.singletonList(tools.agentFlag(all));
-        } catch (IOException e) {
-            throw new IllegalStateException("trodden: " + e.getMessage(), e);
-        }
-    }
-
-    /** A file of its own for each fork, of this run and of others. */
-    private Path newFile(String name) throws IOException {
-        Files.createDirectories(folder);
-        for (int number = 1;; number++) {
-            try {
-                // Empty until the agent replaces it: so no other run takes the name.
-                return Files.createFile(folder.resolve(name + "-gate-" + number + ".trodden"));
-            } catch (FileAlreadyExistsException e) {
-                continue;
-            }
-        }
-    }
-
-    @Override
-    public void beforeTrial(BenchmarkParams params) {}
-
-    @Override
-    public boolean allowPrintOut() {
-        return true;
-    }
-
-    @Override
-    public boolean allowPrintErr() {
-        return true;
+        return Collections.singletonList(agent(params.getBenchmark() + "-gate"));
     }
 
     @Override
     public Collection<? extends Result> afterTrial(BenchmarkResult result, long pid, File stdout, File stderr) {
         try {
-            if (Files.size(file) == 0) {
-                Files.delete(file);
+            if (!hasWritten()) {
                 return text("no instructions: the fork has not written " + file);
             }
             String name = name(result.getParams());
-            double own = instructions(Collections.singletonList(file.toString()), newFile("fork"), name, true);
+            double own = instructions(Collections.singletonList(file.toString()), newFile("fork-gate"), name, true);
             synchronized (FILES) {
                 List<String> files = FILES.computeIfAbsent(out, none -> new ArrayList<>());
                 files.add(file.toString());
@@ -178,10 +114,6 @@ public final class GateProfiler implements ExternalProfiler, InternalProfiler {
         } catch (IOException | IllegalArgumentException e) {
             return text("no instructions: " + e.getMessage());
         }
-    }
-
-    private static List<TextResult> text(String text) {
-        return Collections.singletonList(new TextResult(text, "trodden"));
     }
 
     /** Makes a gate file of profiles; the least instructions of a million operations of a benchmark in it. */

@@ -3,10 +3,6 @@ package trodden.jmh;
 import java.io.File;
 import java.io.IOException;
 import java.io.StringWriter;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -20,8 +16,6 @@ import java.util.Map;
 import java.util.Set;
 import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.infra.IterationParams;
-import org.openjdk.jmh.profile.ExternalProfiler;
-import org.openjdk.jmh.profile.InternalProfiler;
 import org.openjdk.jmh.profile.ProfilerException;
 import org.openjdk.jmh.results.AggregationPolicy;
 import org.openjdk.jmh.results.BenchmarkResult;
@@ -30,7 +24,6 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
 import org.openjdk.jmh.results.TextResult;
 import org.openjdk.jmh.runner.IterationType;
-import trodden.build.Tools;
 
 /**
  * The hot paths of each benchmark: {@code -prof trodden.jmh.TroddenProfiler[:name=value;name=value…]}.
@@ -40,20 +33,11 @@ import trodden.build.Tools;
  * iteration that is measured.
  *
  * <p>Options: {@code top} (paths that are printed and become metrics, 5), {@code dir} (where the profiles are
- * kept), {@code program} and {@code library} (see {@link Tools}); all others are profile options: {@code
+ * kept), {@code program} and {@code library} (see {@link trodden.build.Tools}); all others are profile options: {@code
  * probe}, {@code include}, {@code schedule}, …
  */
-public final class TroddenProfiler implements ExternalProfiler, InternalProfiler {
-    /** JMH itself, and what it generates around benchmarks. */
-    static final List<String> HARNESS = Collections.unmodifiableList(Arrays.asList("org.openjdk.jmh.*",
-            "*.jmh_generated.*", "joptsimple.*", "org.apache.commons.math3.*", "trodden", "trodden.jmh.*", "trodden.build.*"));
-
-    /** Null in an instance that JMH only lists, where there is no trodden. */
-    private final Tools tools;
+public final class TroddenProfiler extends ForkProfiler {
     private final int top;
-    private final Path folder;
-    private final Map<String, Object> options = new LinkedHashMap<>();
-    private Path file;
     private String benchmark = "";
     /** The benchmark's paths that are metrics, with the metrics' names. */
     private final Map<String, String> metrics = new LinkedHashMap<>();
@@ -64,33 +48,21 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
 
     /** For lists of profilers: works where there is no trodden, too. */
     public TroddenProfiler() throws ProfilerException {
-        this("", false);
+        this(options(""), false);
     }
 
     /** @param line {@code name=value;name=value…} */
     public TroddenProfiler(String line) throws ProfilerException {
-        this(line, true);
+        this(options(line), true);
     }
 
-    private TroddenProfiler(String line, boolean needed) throws ProfilerException {
-        Map<String, String> given = options(line);
-        String program = given.remove("program");
-        String library = given.remove("library");
-        String most = given.remove("top");
-        String dir = given.remove("dir");
+    private TroddenProfiler(Map<String, String> given, boolean needed) throws ProfilerException {
+        super(given, needed);
         if (given.containsKey("file")) {
             throw new ProfilerException("trodden: name the folder of the profiles by dir=, not file=");
         }
-        String exclude = given.remove("exclude");
+        String most = given.remove("top");
         options.putAll(given);
-        List<String> left = new ArrayList<>(HARNESS);
-        if (exclude != null) {
-            left.addAll(Arrays.asList(exclude.split("\\+")));
-        }
-        if (given.containsKey("include")) {
-            options.put("include", Arrays.asList(given.get("include").split("\\+")));
-        }
-        options.put("exclude", left);
         if (!given.containsKey("probe") && !given.containsKey("profile")) {
             // The default of running programs takes probes out on the way: code that is measured must not
             // change.
@@ -98,30 +70,12 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
         }
         try {
             top = most == null ? 5 : Integer.parseInt(most);
-            tools = needed ? Tools.find(program, library) : null;
-            folder = dir == null ? Paths.get("trodden-jmh").toAbsolutePath() : Paths.get(dir).toAbsolutePath();
-            if (needed) {
-                tools.checkOptions(options);
-            }
-        } catch (IOException | NumberFormatException e) {
+        } catch (NumberFormatException e) {
             throw new ProfilerException("trodden: " + e.getMessage());
         }
-    }
-
-    /** {@code name=value;name=value…} as a map. */
-    static Map<String, String> options(String line) throws ProfilerException {
-        Map<String, String> given = new LinkedHashMap<>();
-        for (String part : line.split(";")) {
-            if (part.trim().isEmpty()) {
-                continue;
-            }
-            String[] sides = part.split("=", 2);
-            if (sides.length < 2) {
-                throw new ProfilerException("trodden: '" + part + "' is not name=value");
-            }
-            given.put(sides[0].trim(), sides[1].trim());
+        if (needed) {
+            check();
         }
-        return given;
     }
 
     @Override
@@ -132,72 +86,31 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
     // In JMH's own JVM.
 
     @Override
-    public Collection<String> addJVMInvokeOptions(BenchmarkParams params) {
-        return Collections.emptyList();
-    }
-
-    @Override
     public Collection<String> addJVMOptions(BenchmarkParams params) {
         StringBuilder name = new StringBuilder(params.getBenchmark());
         for (String key : params.getParamsKeys()) {
             name.append('-').append(key).append('-').append(params.getParam(key));
         }
-        String plain = name.toString().replaceAll("[^A-Za-z0-9._-]", "_") + "-" + params.getMode().shortLabel();
-        if (!plain.equals(benchmark)) {
-            benchmark = plain;
+        name.append('-').append(params.getMode().shortLabel());
+        if (!benchmark.contentEquals(name)) {
+            benchmark = name.toString();
             metrics.clear();
             forks.clear();
         }
-        Map<String, Object> all = new LinkedHashMap<>();
-        try {
-            file = newFile(plain);
-            all.put("file", file.toString().replace("%", "%%"));
-            all.putAll(options);
-            // The fork talks to its agent over the attach socket when the warm-up is over; JDK 21 and later
-            // warn of that.
-            return Arrays.asList(tools.agentFlag(all), "-XX:+EnableDynamicAgentLoading");
-        } catch (IOException e) {
-            throw new IllegalStateException("trodden: " + e.getMessage(), e);
-        }
-    }
-
-    /** A file of its own for each fork, of this run and of others: NAME-1.trodden, NAME-2.trodden … */
-    private Path newFile(String name) throws IOException {
-        Files.createDirectories(folder);
-        for (int number = 1;; number++) {
-            try {
-                // Empty until the agent replaces it: so no other run takes the name.
-                return Files.createFile(folder.resolve(name + "-" + number + ".trodden"));
-            } catch (FileAlreadyExistsException e) {
-                continue;
-            }
-        }
-    }
-
-    @Override
-    public void beforeTrial(BenchmarkParams params) {}
-
-    @Override
-    public boolean allowPrintOut() {
-        return true;
-    }
-
-    @Override
-    public boolean allowPrintErr() {
-        return true;
+        // The fork talks to its agent over the attach socket when the warm-up is over; JDK 21 and later warn of
+        // that.
+        return Arrays.asList(agent(benchmark), "-XX:+EnableDynamicAgentLoading");
     }
 
     @Override
     public Collection<? extends Result> afterTrial(BenchmarkResult result, long pid, File out, File err) {
         try {
-            if (Files.size(file) == 0) {
-                Files.delete(file);
-                String text = "no profile: the fork has not written " + file;
-                return Collections.singletonList(new TextResult(text, "trodden"));
+            if (!hasWritten()) {
+                return text("no profile: the fork has not written " + file);
             }
             return results(report("json", "--top", "1000000"), report("text", "--all", "--top", Integer.toString(top)));
         } catch (IOException | IllegalArgumentException e) {
-            return Collections.singletonList(new TextResult("no profile: " + e.getMessage(), "trodden"));
+            return text("no profile: " + e.getMessage());
         }
     }
 
