@@ -21,7 +21,7 @@ use super::task_clock::{self, TaskClock};
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::locks::lock;
 use crate::log::debug;
-use crate::sampling::clock::{clock_of, spent};
+use crate::sampling::clock::{clock_of, spent, threads};
 use crate::threads::ThreadBlock;
 
 /// How often a thread that runs is looked for.
@@ -473,11 +473,7 @@ pub fn can_read_clocks(jvmti: Jvmti) -> Result<(), JvmError> {
 /// The thread of this process whose CPU time is what `asked` says; `None` if there is none, or several. Its
 /// time is read before and after that, as it may be running. `known`: not these.
 fn the_one_at(known: &[libc::pid_t], asked: impl FnOnce() -> Option<u64>) -> Option<libc::pid_t> {
-    let tasks = std::fs::read_dir("/proc/self/task").ok()?;
-    let numbers = tasks
-        .flatten()
-        .filter_map(|task| task.file_name().to_str()?.parse().ok());
-    let unknown = numbers.filter(|number| !known.contains(number));
+    let unknown = threads()?.filter(|number| !known.contains(number));
     let before: Vec<(libc::pid_t, u64)> = unknown
         .filter_map(|thread| Some((thread, spent(thread)?)))
         .collect();

@@ -197,6 +197,12 @@ pub fn monotonic() -> u64 {
     nanoseconds(libc::CLOCK_MONOTONIC).unwrap_or_default()
 }
 
+/// The threads of this process.
+pub fn threads() -> Option<impl Iterator<Item = libc::pid_t>> {
+    let folder = std::fs::read_dir("/proc/self/task").ok()?;
+    Some(folder.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()))
+}
+
 /// CPU time of a thread in nanoseconds; 0: the calling one. A signal handler may ask.
 pub fn spent(thread: libc::pid_t) -> Option<u64> {
     nanoseconds(clock_of(thread))

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashSet;
 
-use super::spent;
+use super::clock::{spent, threads};
 
 /// How often it is looked which threads there are.
 const EVERY: Duration = Duration::from_millis(250);
@@ -58,11 +58,9 @@ impl ProgramTime {
             return;
         }
         self.listed = Some(Instant::now());
-        let Ok(folder) = std::fs::read_dir("/proc/self/task") else {
-            return;
-        };
-        let there = folder.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-        self.see(there.collect(), since);
+        if let Some(there) = threads() {
+            self.see(there.collect(), since);
+        }
     }
 
     /// Takes a list of threads; `since`: the time after the last one. A list can miss threads while others

@@ -75,14 +75,6 @@ use table::option_called;
 const CONFIG: &str = "config";
 
 impl ProfileOptions {
-    /// Reads a properties file's text.
-    ///
-    /// # Errors
-    /// The first line or option that cannot be understood.
-    pub fn parse_properties(text: &str) -> Result<Self, OptionError> {
-        Self::from_pairs(&lines(text)?)
-    }
-
     /// From names and values, values in option syntax (`+` between values of a list). Order does not matter,
     /// but among values of one list. For programs that are recorded.
     ///

@@ -563,11 +563,11 @@ fn a_budget_is_a_number_of_nodes_or_a_share_of_the_run() {
 #[test]
 fn properties_file() {
     let text = "# comment\n! too\n\nprobe = counters\ninclude: a.*+b.*\nlog=/x,y\n";
-    let o = ProfileOptions::parse_properties(text).unwrap();
+    let o = ProfileOptions::from_pairs(&lines(text).unwrap()).unwrap();
     assert_eq!(o.probe, Probe::Counters);
     assert_eq!(o.code.include, ["a.*", "b.*"]);
     assert_eq!(o.output.log.as_deref(), Some("/x,y"));
-    let error = ProfileOptions::parse_properties("probe=auto\nnonsense\n").unwrap_err();
+    let error = lines("probe=auto\nnonsense\n").unwrap_err();
     assert_eq!(error.to_string(), "line 2: 'nonsense' is not name=value");
 }
 

@@ -315,11 +315,6 @@ impl Word {
         (self.0 >> METHOD_SHIFT) as u32
     }
 
-    /// As a Java `long`.
-    pub const fn to_java(self) -> i64 {
-        self.0 as i64
-    }
-
     /// A call or a return; `None` of any other word, and of one that no probe writes.
     #[inline(always)]
     pub const fn step(self) -> Option<Step> {
@@ -660,7 +655,7 @@ mod tests {
         assert_eq!(Word::unwound(2).0, 0x5000_0000_0000_0002);
         assert_eq!(Word::block(7, 3).0, 0x6000_0007_0000_0003);
         assert_eq!(Word::GAP.0, 0x8000_0000_0000_0000);
-        assert_eq!(Word::GAP.to_java(), i64::MIN);
+        assert_eq!(Word::GAP.0 as i64, i64::MIN);
         assert_eq!(Word::head(Kind::LastPath, MAX_METHOD + 1), None);
     }
 
