@@ -99,6 +99,7 @@ pub struct NextWrite {
     /// The waits by [`Rank`]. The path end of a near caller comes soon and costs little, that of a far one
     /// comes after many stores of others.
     throttles: [Throttle; 1 + CALLERS],
+    costs: Mutex<[Cost; 1 + CALLERS]>,
     /// Open addressing by [`key`](Self::key) of the block's address.
     blocks: Box<[AtomicPtr<Waiting>]>,
     /// Binary logarithm of a block's length.
@@ -135,16 +136,52 @@ impl Throttle {
         (random <= part).then_some(u32::MAX as f32 / part as f32)
     }
 
-    /// Sets the part of samples that wait: they took that time, and may take the other one.
-    fn adjust(&self, took: u64, allowed: f64) {
-        if allowed > 0.0 {
-            let part = f64::from(self.part.load(Ordering::Relaxed));
-            // Half of the way: one interval is short.
-            let wanted = part * (allowed / (took as f64).max(allowed / 2.0)).sqrt();
-            let least = f64::from(u32::MAX) / 256.0;
-            self.part
-                .store(wanted.clamp(least, f64::from(u32::MAX)) as u32, Ordering::Relaxed);
-        }
+    /// See [`NextWrite::budget`].
+    fn part(&self) -> f64 {
+        f64::from(self.part.load(Ordering::Relaxed)) / f64::from(u32::MAX)
+    }
+
+    fn set_part(&self, part: f64) {
+        let part = part.clamp(1.0 / 256.0, 1.0) * f64::from(u32::MAX);
+        self.part.store(part as u32, Ordering::Relaxed);
+    }
+}
+
+/// The cost of waits, over the last intervals: one far wait takes as much as many near ones, so a single
+/// interval says little.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    /// Time that waits took.
+    took: f64,
+    /// CPU time, as much of it as had samples that waited.
+    waited: f64,
+}
+
+impl Cost {
+    /// The weight of what was before, at each interval.
+    const MEMORY: f64 = 15.0 / 16.0;
+
+    fn add(&mut self, took: u64, waited: f64) {
+        self.took = self.took * Self::MEMORY + took as f64;
+        self.waited = self.waited * Self::MEMORY + waited;
+    }
+
+    /// The part of the CPU time that waits would take if all samples waited.
+    fn of_all(self) -> f64 {
+        self.took / self.waited.max(1.0)
+    }
+}
+
+/// Shares a budget out equally; what some do not need is for those that cost more.
+fn share(budget: f64, throttles: &[Throttle], costs: &[Cost]) {
+    let mut order: Vec<usize> = (0..throttles.len()).collect();
+    order.sort_by(|&a, &b| costs[a].of_all().total_cmp(&costs[b].of_all()));
+    let mut left = budget;
+    for (nth, &at) in order.iter().enumerate() {
+        let most = left / (order.len() - nth) as f64;
+        let cost = costs[at].of_all();
+        throttles[at].set_part(most / cost.max(most));
+        left -= most.min(cost);
     }
 }
 
@@ -268,6 +305,7 @@ impl NextWrite {
             throttles: std::array::from_fn(|rank| {
                 Throttle::new(if rank == 0 { 1.0 } else { CALLERS_AT_FIRST })
             }),
+            costs: Mutex::default(),
             blocks: (0..MAX_BLOCKS).map(|_| AtomicPtr::default()).collect(),
             shift: block.ilog2(),
             library,
@@ -467,18 +505,18 @@ impl NextWrite {
     /// Sets which part of samples wait, after samples for that much CPU time; for one thread at a time.
     /// Returns the nanoseconds that waits took since the last call.
     pub fn budget(&self, sampled: u64) -> u64 {
-        let allowed = BUDGET * sampled as f64;
         let took = self
             .throttles
             .each_ref()
             .map(|of| of.took.swap(0, Ordering::Relaxed));
-        let [of_innermost, of_callers @ ..] = took;
-        self.throttles[0].adjust(of_innermost, allowed);
-        // What some ranks leave is for those that need more.
-        let part = |time: f64| time / CALLERS as f64;
-        let left = part(allowed - of_callers.iter().sum::<u64>() as f64);
-        for (throttle, took) in self.throttles[1..].iter().zip(of_callers) {
-            throttle.adjust(took, f64::max(part(allowed), took as f64 + left));
+        if sampled > 0 {
+            let mut costs = lock(&self.costs);
+            for ((cost, took), throttle) in costs.iter_mut().zip(took).zip(&self.throttles) {
+                cost.add(took, sampled as f64 * throttle.part());
+            }
+            let (innermost, callers) = self.throttles.split_at(1);
+            share(BUDGET, innermost, &costs[..1]);
+            share(BUDGET, callers, &costs[1..]);
         }
         took.iter().sum()
     }
