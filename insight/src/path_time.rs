@@ -63,10 +63,7 @@ impl TimeView {
             .blocks
             .iter()
             .fold(CpuTime::default(), |sum, &time| sum.plus(time));
-        let unplaced = CpuTime {
-            samples: self.total.samples.saturating_sub(placed.samples),
-            ns: self.total.ns.saturating_sub(placed.ns),
-        };
+        let unplaced = self.total.less(placed);
         divide((&self.blocks, unplaced), division, groups).groups
     }
 }

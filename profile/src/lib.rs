@@ -41,10 +41,10 @@ pub use model::{
     PathAtPlace, PathDescription, PathForest, PathWaits, PathsAtPlaces, PhiOutOfRange, Place, PlaceTime,
     Problem, Profile, RankedSubpath, Rate, ReadError, Remembered, RequestName, RequestSample, Requests,
     RunInfo, STANDARD_ERRORS, SaveError, SectionProblem, ShapeHasher, Skipped, Step, Subpath,
-    SubpathAccuracy, SubpathRun, Subpaths, SubtractError, TestCounts, UnreadableCount, WaitsOf, WriteError,
-    alike, check_conditions, compare, edge_key, flow, is_control, kpaths_overlap, least_rotation, merge,
-    path_key, printable, printable_lines, product_interval, same_paths, share_interval, share_interval_of,
-    subpath_accuracy, subtract, values, without_values,
+    SubpathAccuracy, SubpathRun, Subpaths, SubtractError, TestCounts, UnequalSamples, UnreadableCount,
+    WaitsOf, WriteError, alike, check_conditions, compare, edge_key, flow, is_control, kpaths_overlap,
+    least_rotation, merge, path_key, printable, printable_lines, product_interval, same_paths,
+    share_interval, share_interval_of, subpath_accuracy, subtract, values, without_values,
 };
 pub use options::{MAX_K, MAX_SUBPATH, Schedule};
 pub use stream::{events, trace};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use trodden_numbering::BlockId;
-use trodden_profile::{CUT_OFF, MethodMap};
+use trodden_profile::{CUT_OFF, MethodMap, UnequalSamples};
 
 /// The way of a path through its method.
 #[derive(Clone, Copy, Debug)]
@@ -249,7 +249,7 @@ pub(super) struct Answers {
 impl Answers {
     fn of(waits: &[Wait], positions: &HashMap<u64, u32>) -> Self {
         let mut by_path: BTreeMap<u32, u64> = BTreeMap::new();
-        let (mut cut_ns, mut seen_ns, mut squares) = (0.0, 0.0, 0.0);
+        let (mut cut_ns, mut seen) = (0.0, UnequalSamples::default());
         for wait in waits {
             let Some(path) = wait.path else { continue };
             if path == CUT_OFF {
@@ -259,12 +259,11 @@ impl Answers {
             } else {
                 continue;
             }
-            seen_ns += wait.ns;
-            squares += wait.ns * wait.ns / wait.samples.max(1) as f64;
+            seen.add(wait.samples, wait.ns);
         }
         let all: f64 = waits.iter().map(|wait| wait.ns).sum();
         Answers {
-            samples: (seen_ns * seen_ns / f64::max(squares, 1.0)).round() as u64,
+            samples: seen.number(),
             by_path,
             cut_share: cut_ns / all.max(1.0),
         }

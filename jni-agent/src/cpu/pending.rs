@@ -1,7 +1,7 @@
 //! Samples that wait for their paths, and the time that answered ones give to paths.
 
 use rustc_hash::FxHashMap;
-use trodden_profile::{CUT_OFF, CpuTime, PathAtPlace, PathWaits, PathsAtPlaces};
+use trodden_profile::{CUT_OFF, CpuTime, PathAtPlace, PathWaits, PathsAtPlaces, UnequalSamples};
 
 use super::next_write::{Answer, NextWrite, Outcome};
 
@@ -57,31 +57,6 @@ pub trait Slots {
     fn leads_to(&self, node: u32, below: u32) -> bool;
 }
 
-/// Time of samples that may represent unequal parts of it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Weighed {
-    ns: u64,
-    /// Sum of the squares of what each sample represents, in ns².
-    squares: f64,
-}
-
-impl Weighed {
-    fn add(&mut self, time: CpuTime) {
-        self.ns = self.ns.saturating_add(time.ns);
-        self.squares += time.ns as f64 * time.ns as f64 / time.samples.max(1) as f64;
-    }
-
-    /// With the number of samples that would be as certain if each represented the same time (Kish, "Survey
-    /// Sampling", 1965).
-    fn time(&self) -> CpuTime {
-        let ns = self.ns as f64;
-        CpuTime {
-            samples: (ns * ns / self.squares.max(1.0)).round().max(1.0) as u64,
-            ns: self.ns,
-        }
-    }
-}
-
 /// Waiting samples by the number of their wait, and answers.
 #[derive(Default)]
 pub struct Pending {
@@ -91,7 +66,7 @@ pub struct Pending {
     pub lost: u64,
     waiting: FxHashMap<u64, Vec<Waiter>>,
     number: usize,
-    paths: FxHashMap<PathAtPlace, Weighed>,
+    paths: FxHashMap<PathAtPlace, UnequalSamples>,
     waits: PathWaits,
 }
 
@@ -168,7 +143,8 @@ impl Pending {
         } = waiter;
         let path = found.filter(|found| found.0 == frame).map(|found| found.1);
         let end = path.or((outcome == Outcome::Gone).then_some(CUT_OFF));
-        self.paths.entry((frame, bci, end)).or_default().add(time);
+        let of_path = self.paths.entry((frame, bci, end)).or_default();
+        of_path.add(time.samples, time.ns as f64);
         let of = self.waits.of(is_innermost);
         let sum = match (outcome, path) {
             (_, Some(_)) => &mut of.answered,
@@ -182,8 +158,12 @@ impl Pending {
     /// The answers so far.
     pub fn answered(&self) -> (PathsAtPlaces, PathWaits) {
         let mut paths = PathsAtPlaces::default();
-        for (&at, weighed) in &self.paths {
-            paths.add(at, weighed.time());
+        for (&at, waited) in &self.paths {
+            let time = CpuTime {
+                samples: waited.number().max(1),
+                ns: waited.ns() as u64,
+            };
+            paths.add(at, time);
         }
         (paths, self.waits)
     }

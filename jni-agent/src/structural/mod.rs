@@ -579,7 +579,7 @@ mod tests {
         assert!(turns.iter().all(|turns| (19..=21).contains(turns)), "{turns:?}");
     }
 
-    /// What the last ones took sets the distance, not what this one did.
+    /// The time that a single look takes hardly changes the distance.
     #[test]
     fn the_distance_of_looks_is_by_their_mean() {
         let mut looks = Looks {

@@ -59,8 +59,8 @@ pub use counts::{MethodCounts, MethodPart};
 pub use coverage::{Covered, MethodCovered};
 pub use cpu::{
     CUT_OFF, CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, FrameLines,
-    MethodTime, PathAtPlace, PathWaits, PathsAtPlaces, PlaceTime, STANDARD_ERRORS, WaitsOf, share_interval,
-    share_interval_of,
+    MethodTime, PathAtPlace, PathWaits, PathsAtPlaces, PlaceTime, STANDARD_ERRORS, UnequalSamples, WaitsOf,
+    share_interval, share_interval_of,
 };
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};

@@ -75,9 +75,9 @@ use waiting::Activation;
 const MAX_FOREIGN: u32 = 256;
 /// Those of them for which all counters of the thread are refused.
 const MAX_FOREIGN_BY_KEY: u32 = 16;
-/// The part of the program's CPU time that waits may take, in handlers: those of innermost methods, and those
-/// of all callers.
+/// The part of the program's CPU time that waits of innermost methods may take, in handlers.
 const BUDGET: f64 = 0.01;
+/// That of waits of all callers.
 const BUDGET_OF_CALLERS: f64 = 0.02;
 /// Time of a handler's work, at most.
 const LONGEST: Duration = Duration::from_micros(100);
@@ -100,7 +100,6 @@ pub struct NextWrite {
     /// The waits by [`Rank`]. The path end of a near caller comes soon and costs little, that of a far one
     /// comes after many stores of others.
     throttles: [Throttle; 1 + CALLERS],
-    costs: Mutex<[Cost; 1 + CALLERS]>,
     /// Open addressing by [`key`](Self::key) of the block's address.
     blocks: Box<[AtomicPtr<Waiting>]>,
     /// Binary logarithm of a block's length.
@@ -116,19 +115,21 @@ pub struct NextWrite {
 }
 
 /// The samples that wait: a random part, where all would cost too much.
+#[derive(Default)]
 struct Throttle {
     /// The part, of 2^32.
     part: AtomicU32,
     /// Time that waits have taken in handlers since the part was set, in nanoseconds.
     took: AtomicU64,
+    /// No handler takes it.
+    cost: Mutex<Cost>,
 }
 
 impl Throttle {
     fn new(part: f64) -> Self {
-        Throttle {
-            part: AtomicU32::new((part * f64::from(u32::MAX)) as u32),
-            took: AtomicU64::new(0),
-        }
+        let new = Throttle::default();
+        new.set_part(part);
+        new
     }
 
     /// The number of samples that one represents which waits, if this one does. `random`: any number.
@@ -137,7 +138,7 @@ impl Throttle {
         (random <= part).then_some(u32::MAX as f32 / part as f32)
     }
 
-    /// See [`NextWrite::budget`].
+    /// The part of samples that wait, 0 to 1.
     fn part(&self) -> f64 {
         f64::from(self.part.load(Ordering::Relaxed)) / f64::from(u32::MAX)
     }
@@ -145,6 +146,15 @@ impl Throttle {
     fn set_part(&self, part: f64) {
         let part = part.clamp(1.0 / 256.0, 1.0) * f64::from(u32::MAX);
         self.part.store(part as u32, Ordering::Relaxed);
+    }
+
+    /// Takes in what waits took since the last call, after samples for that much CPU time. Returns it.
+    fn settle(&self, sampled: u64) -> u64 {
+        let took = self.took.swap(0, Ordering::Relaxed);
+        if sampled > 0 {
+            lock(&self.cost).add(took, sampled as f64 * self.part());
+        }
+        took
     }
 }
 
@@ -174,14 +184,14 @@ impl Cost {
 }
 
 /// Shares a budget out equally; what some do not need is for those that cost more.
-fn share(budget: f64, throttles: &[Throttle], costs: &[Cost]) {
-    let mut order: Vec<usize> = (0..throttles.len()).collect();
-    order.sort_by(|&a, &b| costs[a].of_all().total_cmp(&costs[b].of_all()));
+fn share(budget: f64, throttles: &[Throttle]) {
+    let cost = |throttle: &Throttle| lock(&throttle.cost).of_all();
+    let mut by_cost: Vec<(f64, &Throttle)> = throttles.iter().map(|of| (cost(of), of)).collect();
+    by_cost.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     let mut left = budget;
-    for (nth, &at) in order.iter().enumerate() {
-        let most = left / (order.len() - nth) as f64;
-        let cost = costs[at].of_all();
-        throttles[at].set_part(most / cost.max(most));
+    for (&(cost, throttle), others) in by_cost.iter().zip((1..=by_cost.len()).rev()) {
+        let most = left / others as f64;
+        throttle.set_part(most / cost.max(most));
         left -= most.min(cost);
     }
 }
@@ -306,7 +316,6 @@ impl NextWrite {
             throttles: std::array::from_fn(|rank| {
                 Throttle::new(if rank == 0 { 1.0 } else { CALLERS_AT_FIRST })
             }),
-            costs: Mutex::default(),
             blocks: (0..MAX_BLOCKS).map(|_| AtomicPtr::default()).collect(),
             shift: block.ilog2(),
             library,
@@ -508,18 +517,15 @@ impl NextWrite {
     pub fn budget(&self, sampled: u64) -> u64 {
         let took = self
             .throttles
-            .each_ref()
-            .map(|of| of.took.swap(0, Ordering::Relaxed));
+            .iter()
+            .map(|throttle| throttle.settle(sampled))
+            .sum();
         if sampled > 0 {
-            let mut costs = lock(&self.costs);
-            for ((cost, took), throttle) in costs.iter_mut().zip(took).zip(&self.throttles) {
-                cost.add(took, sampled as f64 * throttle.part());
-            }
             let (innermost, callers) = self.throttles.split_at(1);
-            share(BUDGET, innermost, &costs[..1]);
-            share(BUDGET_OF_CALLERS, callers, &costs[1..]);
+            share(BUDGET, innermost);
+            share(BUDGET_OF_CALLERS, callers);
         }
-        took.iter().sum()
+        took
     }
 
     /// The thread that counted in this block has ended, or another one begins to.
@@ -858,8 +864,7 @@ mod tests {
     #[test]
     fn a_part_of_the_samples_waits_where_all_cost_too_much() {
         let all = NextWrite::new(1 << 28, 0..0, locate, Key::none());
-        let part =
-            |rank: usize| f64::from(all.throttles[rank].part.load(Ordering::Relaxed)) / f64::from(u32::MAX);
+        let part = |rank: usize| all.throttles[rank].part();
         assert_eq!(all.budget(1_000_000), 0);
         assert_eq!(part(0), 1.0);
         // Per sample: a tenth of the time, where a hundredth may be; a fortieth for one caller, which has

@@ -16,7 +16,7 @@ mod tree;
 use crate::model::fault::{Fault, ensure};
 
 pub use lines::FrameLines;
-pub use paths::{CUT_OFF, PathAtPlace, PathWaits, PathsAtPlaces, WaitsOf};
+pub use paths::{CUT_OFF, PathAtPlace, PathWaits, PathsAtPlaces, UnequalSamples, WaitsOf};
 pub use places::{MethodTime, PlaceTime, STANDARD_ERRORS, share_interval, share_interval_of};
 pub use tree::{CpuNode, CpuRow, CpuTree};
 

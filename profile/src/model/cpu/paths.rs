@@ -102,6 +102,32 @@ impl WaitsOf {
     }
 }
 
+/// Samples that may represent unequal times.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UnequalSamples {
+    ns: f64,
+    /// Sum of the squares of what each sample represents, in ns².
+    squares: f64,
+}
+
+impl UnequalSamples {
+    /// Adds a number of samples, which represent that time together.
+    pub fn add(&mut self, samples: u64, ns: f64) {
+        self.ns += ns;
+        self.squares += ns * ns / samples.max(1) as f64;
+    }
+
+    /// The time of all, in nanoseconds.
+    pub fn ns(&self) -> f64 {
+        self.ns
+    }
+
+    /// The number of samples that would be as certain if each represented the same time (Kish, "Survey Sampling", 1965).
+    pub fn number(&self) -> u64 {
+        (self.ns * self.ns / self.squares.max(1.0)).round() as u64
+    }
+}
+
 impl PathsAtPlaces {
     /// Adds time of a path at a place.
     pub fn add(&mut self, at: PathAtPlace, time: CpuTime) {
